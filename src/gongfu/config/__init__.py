@@ -1,0 +1,1 @@
+"""Settings: their types, where they come from, and where things of the user lie."""

@@ -1,0 +1,104 @@
+"""The settings as frozen types. Field docs are the source of `docs/configuration.md` and of the JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+PermissionMode: TypeAlias = Literal["ask", "edits", "plan", "full"]
+Api: TypeAlias = Literal["openai_chat", "openai_responses", "anthropic", "local", "scripted"]
+Reasoning: TypeAlias = Literal["auto", "off", "low", "medium", "high"]
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of all settings; a key that is not known is an error."""
+
+
+class Models(Section, frozen=True):
+    """Which model serves which role. Each is a fallback chain of `provider/model`, tried in order."""
+
+    main: Annotated[tuple[str, ...], Meta(description="The model that does the work.")] = ()
+    fast: Annotated[tuple[str, ...], Meta(description="A quick, cheap model for titles, labels and summaries.")] = ()
+    embedding: Annotated[str, Meta(description="A model that turns text into vectors.")] = ""
+
+
+class Provider(Section, frozen=True):
+    """One endpoint."""
+
+    api: Annotated[Api, Meta(description="The dialect it speaks.")] = "openai_chat"
+    base_url: Annotated[str, Meta(description="Its address, up to and including the version (`…/v1`).")] = ""
+    api_key: Annotated[str, Meta(description="Its key, best as `${ENV_VAR}`.")] = ""
+    quirks: Annotated[str, Meta(description="Name of its table of oddities; found by address when left out.")] = ""
+    headers: Annotated[dict[str, str], Meta(description="Further HTTP headers.")] = {}
+    ca_file: Annotated[str, Meta(description="A file of certificates to trust besides the system's.")] = ""
+    proxy: Annotated[str, Meta(description="A proxy for this endpoint; else the usual variables are read.")] = ""
+    script: Annotated[str, Meta(description="For `scripted`: the file with the script that is played.")] = ""
+
+
+class ModelSettings(Section, frozen=True):
+    """What is known or wanted of one `provider/model`; what is left out comes from the catalog."""
+
+    window: Annotated[int, Meta(ge=0, description="Context window in tokens; 0 takes the catalog's.")] = 0
+    max_context_tokens: Annotated[
+        int | None, Meta(ge=0, description="Cap on the window used, for money's sake; 0 uses the whole window.")
+    ] = None
+    max_output_tokens: Annotated[int, Meta(ge=0, description="Longest answer; 0 takes the catalog's.")] = 0
+    temperature: float | None = None
+    top_p: float | None = None
+    reasoning: Reasoning = "auto"
+    supports_images: bool | None = None
+    supports_tools: bool | None = None
+    input_price: Annotated[float | None, Meta(ge=0, description="US dollars for a million prompt tokens.")] = None
+    cached_price: Annotated[float | None, Meta(ge=0, description="The same, read from the cache.")] = None
+    output_price: Annotated[float | None, Meta(ge=0, description="US dollars for a million generated tokens.")] = None
+
+
+class Permission(Section, frozen=True):
+    """What may run without asking."""
+
+    mode: Annotated[
+        PermissionMode,
+        Meta(description="`ask` before every change, `edits` allows edits, `plan` only reads, `full` allows all."),
+    ] = "ask"
+
+
+class Limits(Section, frozen=True):
+    """Where a turn and everything it starts must stop."""
+
+    max_steps: Annotated[int, Meta(ge=1, description="Requests of the main model in one turn.")] = 200
+    max_cost: Annotated[float | None, Meta(ge=0, description="US dollars in one turn.")] = None
+    max_minutes: Annotated[float | None, Meta(ge=0, description="Minutes in one turn.")] = None
+    max_tokens: Annotated[int | None, Meta(ge=1, description="Prompt and generated tokens in one turn.")] = None
+    extra_steps_on_continue: Annotated[int, Meta(ge=1, description="Further steps when a stopped turn goes on.")] = 50
+
+
+class Context(Section, frozen=True):
+    """How the context is built."""
+
+    max_tool_output: Annotated[
+        int, Meta(ge=1024, le=131072, description="Bytes of one tool result that the model is shown.")
+    ] = 32768
+
+
+class Shell(Section, frozen=True):
+    """How commands run."""
+
+    idle_seconds: Annotated[float, Meta(gt=0, description="A command that does nothing for so long is stopped.")] = 30.0
+    keep_env: Annotated[
+        tuple[str, ...], Meta(description="Variables that look like secrets and are passed to commands all the same.")
+    ] = ()
+
+
+class Settings(Section, frozen=True):
+    """All settings. Files: `~/.gongfu/config.yaml`, then the project's `.gongfu/config.yaml`."""
+
+    language: Annotated[Literal["auto", "en", "zh"], Meta(description="Language of the screen.")] = "auto"
+    models: Models = Models()
+    providers: Annotated[dict[str, Provider], Meta(description="Endpoints by name.")] = {}
+    model_settings: Annotated[dict[str, ModelSettings], Meta(description="By `provider/model`.")] = {}
+    permission: Permission = Permission()
+    limits: Limits = Limits()
+    context: Context = Context()
+    shell: Shell = Shell()

@@ -1,0 +1,1 @@
+"""Types and pure functions that every other package may use; no input or output happens here."""

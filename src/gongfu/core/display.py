@@ -1,0 +1,35 @@
+"""What a tool shows the person, as plain data that every surface can draw.
+
+A display is a dict with a `kind`:
+- {"kind": "text", "text": str}
+- {"kind": "diff", "path": str, "diff": str (unified), "added": int, "removed": int, "new": bool}
+- {"kind": "command", "command": str, "cwd": str, "code": int | None, "output": str (bounded), "note": str}
+- {"kind": "list", "items": [str], "total": int}
+- {"kind": "todo", "items": [{"text": str, "status": str}]}
+- {"kind": "image", "media_type": str, "artifact": str, "width": int, "height": int}
+Any display may carry "summary": one short line such as "12 lines" or "exit 1, 3 lines".
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+Display: TypeAlias = dict[str, Any]
+
+
+def text_display(text: str, summary: str = "") -> Display:
+    """Plain text with a one-line summary."""
+    return {"kind": "text", "text": text, "summary": summary}
+
+
+def diff_display(path: str, diff: str, *, added: int, removed: int, new: bool = False) -> Display:
+    """A unified diff of one file."""
+    return {
+        "kind": "diff",
+        "path": path,
+        "diff": diff,
+        "added": added,
+        "removed": removed,
+        "new": new,
+        "summary": f"+{added} -{removed}",
+    }

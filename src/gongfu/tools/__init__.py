@@ -1,0 +1,1 @@
+"""What a tool is: its protocol, schema, registry and output bounds."""

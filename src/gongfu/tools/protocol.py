@@ -1,0 +1,91 @@
+"""The seam between the engine and every tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, Protocol, TypeAlias
+
+from gongfu.core.base import Base
+from gongfu.core.display import Display
+from gongfu.core.events import TodoItem
+from gongfu.core.messages import ImagePart
+from gongfu.core.specs import Access, ToolSpec
+
+
+class Claim(Base, frozen=True):
+    """A resource that a call uses. Two calls conflict when their resources are the same or one lies below the other
+    (path components) and at least one of them writes. "*" conflicts with everything."""
+
+    resource: str
+    write: bool = False
+
+
+class Facts(Base, frozen=True):
+    """What the policy and the person are told of one call before it runs.
+
+    `paths` are absolute, after resolving links; `command` is a whole command line; `hosts` are names with ports.
+    `writes` are the paths among `paths` that would change. `title` is one short line; `preview` a display.
+    """
+
+    access: tuple[Access, ...] = ()
+    paths: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    command: str = ""
+    cwd: str = ""
+    hosts: tuple[str, ...] = ()
+    title: str = ""
+    preview: Display = {}
+
+
+class Outcome(Base, frozen=True):
+    """What a tool gives back. `text` is for the model and whole: the engine bounds it and spills the rest.
+
+    `spill` is the path of a file that already holds the whole text (a tool that streamed its output there); then
+    `text` is a bounded view of it that is kept as it is. `todo` replaces the todo list of the session.
+    """
+
+    text: str
+    display: Display = {}
+    images: tuple[ImagePart, ...] = ()
+    status: Literal["done", "failed"] = "done"
+    spill: str = ""
+    todo: tuple[TodoItem, ...] | None = None
+
+
+class CallContext(Protocol):
+    """What a running call may do besides returning."""
+
+    @property
+    def call_id(self) -> str: ...
+
+    def output(self, text: str, /) -> None:
+        """Show the person some live output."""
+        ...
+
+    async def ask(
+        self, text: str, /, *, options: tuple[str, ...] = (), default: str = "", seconds: float | None = None
+    ) -> tuple[str, Literal["person", "policy", "timeout", "cancel"]]:
+        """Ask the person; the answer and who gave it. With nobody there the policy answers with `default`."""
+        ...
+
+
+class Tool(Protocol):
+    """One tool. `check` and `claims` are pure and quick; `facts` may read the file system (previews)."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    def claims(self, args: dict[str, Any], /) -> tuple[Claim, ...]:
+        """The resources this call uses; () when it conflicts with nothing."""
+        ...
+
+    async def facts(self, args: dict[str, Any], /) -> Facts:
+        """Facts for the policy. ToolFailure for a call that cannot run (nothing is asked then)."""
+        ...
+
+    async def run(self, args: dict[str, Any], ctx: CallContext, /) -> Outcome:
+        """Run the call with validated arguments. ToolFailure speaks to the model."""
+        ...
+
+
+Toolset: TypeAlias = Iterable[Tool]
