@@ -1,0 +1,107 @@
+"""Units of context. A unit lives or dies whole: what belongs together is never torn apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from gongfu.core.base import Base
+from gongfu.core.messages import (
+    CallPart,
+    ImagePart,
+    Message,
+    Part,
+    RawPart,
+    ReasoningPart,
+    ResultPart,
+    TextPart,
+)
+from gongfu.core.specs import ToolSpec
+from gongfu.core.tokens import PER_MESSAGE, image_tokens, text_tokens
+
+Kind: TypeAlias = Literal["user", "assistant", "tools", "note"]
+
+
+class Unit(Base, frozen=True):
+    """A user turn, an assistant text, a tool group (the calls with all their results) or a note.
+
+    `start` is the index of its first message in the history it was cut from; `tokens` its estimate.
+    """
+
+    kind: Kind
+    start: int
+    messages: tuple[Message, ...]
+    tokens: int
+
+
+def part_tokens(part: Part) -> int:
+    """Estimated tokens of one part."""
+    match part:
+        case TextPart():
+            return text_tokens(part.text)
+        case ImagePart():
+            return image_tokens(part.width, part.height)
+        case ReasoningPart():
+            return text_tokens(part.text) + text_tokens(part.signature) + text_tokens(part.data)
+        case CallPart():
+            return text_tokens(part.name) + text_tokens(part.arguments) + PER_MESSAGE
+        case ResultPart():
+            return text_tokens(part.text) + PER_MESSAGE + sum(image_tokens(i.width, i.height) for i in part.images)
+        case RawPart():
+            return 0  # never sent
+
+
+def message_tokens(message: Message) -> int:
+    """Estimated tokens of one message, the four of its frame included."""
+    return PER_MESSAGE + sum(map(part_tokens, message.parts))
+
+
+def tool_tokens(tools: Iterable[ToolSpec]) -> int:
+    """Estimated tokens of tool schemas as they stand on the wire."""
+    from msgspec import json
+
+    frame = 12  # {"type":"function","function":{…}} and a comma
+    return sum(
+        frame + text_tokens(t.name) + text_tokens(t.description) + text_tokens(json.encode(t.parameters).decode())
+        for t in tools
+    )
+
+
+class Ledger:
+    """Remembers what each message costs, so that a growing history is priced once a message.
+
+    Messages are frozen; one is known by its identity, and is held so that the identity stays its own.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Message, int]] = {}
+
+    def tokens(self, message: Message) -> int:
+        """Estimated tokens of `message`."""
+        known = self._known.get(id(message))
+        if known is not None and known[0] is message:
+            return known[1]
+        tokens = message_tokens(message)
+        self._known[id(message)] = (message, tokens)
+        return tokens
+
+    def total(self, messages: Iterable[Message]) -> int:
+        """Estimated tokens of all `messages`."""
+        return sum(map(self.tokens, messages))
+
+
+def _kind(message: Message) -> Kind:
+    if message.role == "assistant":
+        return "tools" if message.calls else "assistant"
+    return "note" if message.kind == "note" else "user"
+
+
+def units(messages: Sequence[Message], ledger: Ledger) -> Iterator[Unit]:
+    """Cut a history into units, in order. The history is paired: a tool message follows the calls it answers."""
+    at = 0
+    while at < len(messages):
+        head = messages[at]
+        size = 2 if head.calls and at + 1 < len(messages) and messages[at + 1].role == "tool" else 1
+        group = tuple(messages[at : at + size])
+        yield Unit(kind=_kind(head), start=at, messages=group, tokens=ledger.total(group))
+        at += size
