@@ -1,0 +1,1 @@
+"""What may run without asking, decided from facts alone."""
