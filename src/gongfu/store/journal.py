@@ -1,0 +1,149 @@
+"""The journal: the durable events of every session by sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from gongfu.core.errors import UserError
+from gongfu.core.events import AnyEvent, Entry, Event, decode_event, encode_event
+from gongfu.store.database import Database
+
+_SPAN: Final = 1 << 32
+_PAGE: Final = 512
+
+
+class Journal:
+    """Appends events and reads them back. Sequences of a session start at 1 and have no gaps.
+
+    A stored row that cannot be read as JSON is passed over, and named in `damaged`.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._numbers: dict[str, int] = {}
+        self._damaged: set[tuple[str, int]] = set()
+
+    @property
+    def damaged(self) -> tuple[tuple[str, int], ...]:
+        """(session, sequence) of the rows that were passed over so far."""
+        return tuple(sorted(self._damaged))
+
+    def append(self, session: str, events: Sequence[Event], *, at: float) -> list[int]:
+        """Store `events` of `session` in one transaction, all or none; return their sequences.
+
+        `at` is seconds since 1970. A session that has no row yet gets one. Raises UserError when the session was
+        deleted meanwhile, or as `Database` does.
+        """
+        if not events:
+            return []
+        rows = [_encode(event) for event in events]
+        number = self._numbers.get(session) or self._adopt(session, at)
+        base = number * _SPAN
+        with self._db.write() as connection:
+            found = connection.execute(
+                "SELECT (SELECT max(key) FROM event WHERE key > ? AND key < ?) FROM session WHERE number = ?",
+                (base, base + _SPAN, number),
+            ).fetchone()
+            if found is None:
+                self._numbers.pop(session, None)
+                raise UserError("store.session_gone", session=session)
+            key = found[0] or base
+            for data in rows:
+                key += 1
+                connection.execute("INSERT INTO event (key, time, data) VALUES (?, ?, ?)", (key, at, data))
+        last = key - base
+        return list(range(last - len(rows) + 1, last + 1))
+
+    def read(self, session: str, *, after: int = 0, before: int | None = None) -> Iterator[Entry]:
+        """The entries with `after` < sequence < `before`, in order. Appending meanwhile is allowed and is seen."""
+        number = self._number(session)
+        if number is None:
+            return
+        base = number * _SPAN
+        key, end = base + after, base + _SPAN if before is None else base + before
+        while rows := self._rows(key, end):
+            for key, time, data in rows:  # the last key is where the next page starts
+                event = _decode(data)
+                if event is None:
+                    self._damaged.add((session, key - base))
+                else:
+                    yield Entry(seq=key - base, time=time, event=event)
+            if len(rows) < _PAGE:
+                return
+
+    def last(self, session: str) -> int:
+        """The last sequence of `session`; 0 when it has none."""
+        number = self._number(session)
+        if number is None:
+            return 0
+        base = number * _SPAN
+        key = self._db.read("SELECT max(key) FROM event WHERE key > ? AND key < ?", (base, base + _SPAN))[0][0]
+        return key - base if key else 0
+
+    def copy(self, session: str, new_session: str, upto: int) -> int:
+        """Copy the events 1..`upto` of `session` to `new_session` with their sequences and times; return how many.
+
+        When `new_session` already has its own first event, that one stays and takes the place of the first.
+        Raises ValueError when it has more.
+        """
+        present = self.last(new_session)
+        if present > 1:
+            raise ValueError(f"{new_session} already has {present} events")
+        source = self._number(session)
+        if source is None:
+            return 0
+        target = self._numbers.get(new_session) or self._adopt(new_session, 0.0)
+        with self._db.write() as connection:
+            return connection.execute(
+                "INSERT INTO event (key, time, data) SELECT key - ?1 + ?2, time, data FROM event"
+                " WHERE key > ?1 + ?3 AND key <= ?1 + ?4 ORDER BY key",
+                (source * _SPAN, target * _SPAN, present, upto),
+            ).rowcount
+
+    def _rows(self, key: int, end: int) -> list[tuple[int, float, bytes]]:
+        return self._db.read(
+            "SELECT key, time, CAST(data AS BLOB) FROM event WHERE key > ? AND key < ? ORDER BY key LIMIT ?",
+            (key, end, _PAGE),
+        )
+
+    def _number(self, session: str) -> int | None:
+        number = self._numbers.get(session)
+        if number is None:
+            rows = self._db.read("SELECT number FROM session WHERE id = ?", (session,))
+            if not rows:
+                return None
+            number = self._numbers[session] = int(rows[0][0])
+        return number
+
+    def _adopt(self, session: str, at: float) -> int:
+        """The number of `session`, whose row is made when it is missing."""
+        number = self._number(session)
+        if number is None:
+            with self._db.write() as connection:
+                connection.execute(
+                    "INSERT OR IGNORE INTO session (id, created, updated) VALUES (?, ?, ?)", (session, at, at)
+                )
+            number = self._number(session)
+        if number is None:
+            raise UserError("store.session_gone", session=session)
+        return number
+
+
+def _encode(event: Event) -> str:
+    try:
+        return encode_event(event).decode()
+    except UnicodeEncodeError:  # half a surrogate pair in some text: JSON cannot hold it, the rest is worth keeping
+        import json
+
+        text = json.dumps(msgspec.to_builtins(event), ensure_ascii=False)
+        return text.encode("utf-8", "replace").decode()
+
+
+def _decode(data: bytes) -> AnyEvent | None:
+    try:
+        return decode_event(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
