@@ -34,7 +34,7 @@ class Match(Base, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: str = ""
 
 
-class Common(Base, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Common(Base, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="step", tag=str.lower):
     """What all steps have.
 
     `expect` must hold for the request that meets this step. A step with `when` stands outside the order: it answers
@@ -121,17 +121,12 @@ class Raw(Common, frozen=True, kw_only=False, rename={"data": "raw"}):
     With `verbatim` the bytes are the whole response, status line and headers included, and the connection closes.
     """
 
-    data: bytes | str
+    data: bytes
     status: int = 200
     content_type: str = "text/event-stream"
     headers: dict[str, str] = {}
     split: tuple[int, ...] = ()
     verbatim: bool = False
-
-    @property
-    def bytes(self) -> bytes:
-        """The data as bytes."""
-        return self.data.encode() if isinstance(self.data, str) else self.data
 
 
 Step: TypeAlias = Say | Call | Calls | Fault | Raw
