@@ -24,8 +24,8 @@ class Finished(Base, frozen=True):
     `code` is the exit code, 128 + n when signal n ended it (`signal` is n then). `head` and `tail` are the first and
     last bytes of its output (standard error among it) without overlap, `total_bytes` counts all. `why_ended`: "exit"
     by itself, "idle" or "timeout" stopped for a limit. `left_running` says that something it started still ran at its
-    end: it was handed over to `adopt`, or stopped. `activity` names what kept it busy last; `ports` are those it listened on
-    when a limit ended it. `spill_problem` tells why the spilled output is not whole.
+    end: it was handed over to `adopt`, or stopped. `activity` names what kept it busy last; `ports` are those it
+    listened on when a limit ended it. `spill_problem` tells why the spilled output is not whole.
     """
 
     code: int

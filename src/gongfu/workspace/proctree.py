@@ -136,8 +136,8 @@ def family(
     """The living processes that a command started, the command itself included.
 
     `root` led its own session and group; `mark` is what its environment carries under `GONGFU_CALL`. Members are those
-    of its group or session, those that carry the mark (also when they made a session of their own and lost their parent),
-    and the descendants of all these. `reaped` says that `root` was waited for: then a process of that id is a stranger
+    of its group or session, those that carry the mark (also when they made a session of their own and lost their
+    parent), and the descendants of all these. `reaped` says that `root` was waited for: then a process of that id is a stranger
     and group and session prove nothing. This process and its ancestors are never members.
     """
     own = _line_up(table, os.getpid())

@@ -1,0 +1,99 @@
+"""The environment of commands: without secrets, and with nothing that waits for a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from gongfu.workspace.git_guard import static_settings
+
+_SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|CONNECTION_?STRING"
+    r"|(?:^|_)(?:PASS|PWD|PAT|AUTH|COOKIE|DSN)(?:_|$)",
+    re.IGNORECASE,
+)
+_HARMLESS_NAME = re.compile(
+    r"(?:OLD)?PWD|SSH_AUTH_SOCK|GIT_CONFIG_KEY_\d+|GIT_CONFIG_COUNT|KEYTIMEOUT|TOKENIZERS_PARALLELISM"
+    r"|(?:\w+_)?MAX_(?:\w+_)?TOKENS|XKB\w*|LESSKEY\w*|PYTHON_KEYRING_BACKEND|DOCKER_BUILDKIT|SSH_ASKPASS\w*"
+    r"|(?:\w+_)?(?:KEYBOARD|KEYMAP|KEYCODE|KEYWORDS?|KEYSPACE|KEYSERVER|KEYRING|MONKEY\w*|TURKEY|HOCKEY)(?:_\w+)?",
+    re.IGNORECASE,
+)
+_SECRET_VALUE = re.compile(
+    r"\b(?:sk|rk|pk)[-_](?:live|test|ant|proj|or|svcacct)?[-_]?[A-Za-z0-9_-]{20,}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bxox[abeprs]-[\w-]{10,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bhf_[A-Za-z0-9]{20,}|\bnpm_[A-Za-z0-9]{30,}"
+    r"|\bpypi-[A-Za-z0-9_-]{30,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----|hooks\.slack\.com/services/\w+"
+)
+_URL_WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:[^\s/@]+@", re.IGNORECASE)
+_PROXY = re.compile(r"(?:ALL|FTP|HTTPS?|NO)_PROXY", re.IGNORECASE)
+
+_QUIET = {
+    # pagers
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "MANPAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+    "BAT_PAGER": "cat",
+    "DELTA_PAGER": "cat",
+    "GH_PAGER": "cat",
+    "PSQL_PAGER": "cat",
+    "AWS_PAGER": "",
+    "LESS": "-FRX",
+    # editors: what was to be edited stays as it is
+    "EDITOR": "true",
+    "VISUAL": "true",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
+    "GIT_MERGE_AUTOEDIT": "no",
+    # prompts
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",
+    "GCM_INTERACTIVE": "never",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GH_PROMPT_DISABLED": "1",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "PIP_NO_INPUT": "1",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "COMPOSER_NO_INTERACTION": "1",
+    "NPM_CONFIG_UPDATE_NOTIFIER": "false",
+    # output as it comes
+    "PYTHONUNBUFFERED": "1",
+}
+_DROPPED = ("SSH_ASKPASS", "SUDO_ASKPASS", "GIT_EXTERNAL_DIFF", "GPG_TTY", "PROMPT_COMMAND")
+
+
+def is_secret(name: str, value: str) -> bool:
+    """True for a variable that is a secret by its name or by what it looks like. A proxy's address never is."""
+    if _PROXY.fullmatch(name):
+        return False
+    if _SECRET_NAME.search(name) and not _HARMLESS_NAME.fullmatch(name):
+        return True
+    return bool(_SECRET_VALUE.search(value) or _URL_WITH_PASSWORD.search(value))
+
+
+def child_env(env: Mapping[str, str], *, keep: Iterable[str] = (), trusted: bool = False) -> dict[str, str]:
+    """The environment that commands of the model get, made from `env`.
+
+    Secrets are left out unless `keep` names them. Pagers, editors and prompts for credentials are switched off. Unless
+    the folder is `trusted`, git runs no monitor, hook or proxy that a repository's configuration names (filters and
+    drivers: see `git.GitGuard`).
+    """
+    wanted = set(keep)
+    child = {name: value for name, value in env.items() if name in wanted or not is_secret(name, value)}
+    for name in _DROPPED:
+        if name not in wanted:
+            child.pop(name, None)
+    child.update({name: value for name, value in _QUIET.items() if name not in wanted})
+    child.setdefault("TERM", "dumb")
+    child["GIT_SSH_COMMAND"] = batch_ssh(env.get("GIT_SSH_COMMAND") or env.get("GIT_SSH") or "ssh")
+    if not trusted:
+        child.update(static_settings(child))
+    return child
+
+
+def batch_ssh(command: str) -> str:
+    """The same ssh without questions; a program of another name is left alone."""
+    program = command.split(maxsplit=1)[0].rsplit("/", 1)[-1] if command.split() else ""
+    asks = program in ("ssh", "ssh.exe") and "batchmode" not in command.lower()
+    return f"{command} -oBatchMode=yes" if asks else command

@@ -1,0 +1,259 @@
+"""Git, called so that a repository's configuration runs nothing; and what is known of a repository without git."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from gongfu.core.base import Base
+from gongfu.workspace.environment import batch_ssh, child_env
+from gongfu.workspace.git_guard import STATIC, Setting, parse_listing, replacements, suspect, with_settings
+from gongfu.workspace.process import Finished, run
+
+_NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
+_SHOWS_CHANGES = (
+    "diff",
+    "log",
+    "show",
+    "format-patch",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+    "stash",
+    "whatchanged",
+)
+_WORD = re.compile(r"[^\s;&|()<>'\"`$]+")
+_WIDE = ("system", "global")
+_SSH = "core.sshcommand"
+_KEPT = (_SSH, "core.hookspath", "protocol.ext.allow")
+_PERSONS = re.compile(rb"sshcommand|hookspath|\[\s*(?:include|protocol)", re.IGNORECASE)
+_PLACES = 16
+_MAX_CONFIG = 1 << 20
+_WHOLE = 1 << 28
+
+
+class Head(Base, frozen=True):
+    """Where a repository stands. `branch` is empty on a detached head, `commit` before the first commit."""
+
+    branch: str = ""
+    commit: str = ""
+
+
+# --- without git ----------------------------------------------------------------------------------------------------
+
+
+def find_git_dir(start: Path) -> Path | None:
+    """The git directory that git would use in the folder `start`; None outside any repository."""
+    for folder in (start, *start.parents):
+        found = _git_dir_in(folder)
+        if found is not None:
+            return found
+    return None
+
+
+def is_repository(folder: Path) -> bool:
+    """True when `folder` lies inside a repository."""
+    return find_git_dir(folder) is not None
+
+
+def find_head(start: Path) -> Head | None:
+    """Branch and commit of the repository around `start`, read from its files; None outside any repository."""
+    git_dir = find_git_dir(start)
+    if git_dir is None:
+        return None
+    text = _read(git_dir / "HEAD").decode(errors="replace").strip()
+    if not text.startswith("ref:"):
+        return Head(commit=text)
+    name = text[4:].strip()
+    return Head(branch=name.removeprefix("refs/heads/"), commit=_resolve(git_dir, name))
+
+
+def _git_dir_in(folder: Path) -> Path | None:
+    entry = folder / ".git"
+    if _looks_like_git(entry):
+        return entry
+    if entry.is_file():
+        text = _read(entry).decode(errors="surrogateescape").strip()
+        if text.startswith("gitdir:"):
+            target = folder / text[7:].strip()
+            return target if _looks_like_git(target) else None
+    return folder if _looks_like_git(folder) else None
+
+
+def _looks_like_git(folder: Path) -> bool:
+    try:
+        return (folder / "HEAD").is_file() and ((folder / "objects").is_dir() or (folder / "commondir").is_file())
+    except OSError:
+        return False
+
+
+def _common(git_dir: Path) -> Path:
+    text = _read(git_dir / "commondir").decode(errors="surrogateescape").strip()
+    return git_dir / text if text else git_dir
+
+
+def _resolve(git_dir: Path, name: str) -> str:
+    common = _common(git_dir)
+    for folder in (git_dir, common):
+        found = _read(folder / name).decode(errors="replace").strip()
+        if found:
+            return found
+    for line in _read(common / "packed-refs").decode(errors="replace").splitlines():
+        commit, _, ref = line.partition(" ")
+        if ref == name:
+            return commit
+    return ""
+
+
+def _read(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_MAX_CONFIG)
+    except OSError:
+        return b""
+
+
+def places_in(command: str, cwd: Path) -> list[Path]:
+    """`cwd` and the folders that a command line names: where it may meet a repository."""
+    found = [cwd]
+    for word in _WORD.findall(command):
+        folder = cwd / Path(word).expanduser() if word.startswith("~") else cwd / word
+        try:
+            if folder not in found and folder.is_dir():
+                found.append(folder)
+        except (OSError, ValueError):
+            continue
+        if len(found) == _PLACES:
+            break
+    return found
+
+
+# --- with git -------------------------------------------------------------------------------------------------------
+
+
+class GitGuard:
+    """Knows for each repository what its configuration would run. Asks git only when a file looks like it."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+        self._known: dict[Path, tuple[tuple[object, ...], list[Setting]]] = {}
+        self._person: tuple[tuple[object, ...], dict[str, str]] = ((), {})
+
+    async def variables(self, child: Mapping[str, str], places: Iterable[Path]) -> dict[str, str]:
+        """What the environment `child` (see `child_env`) of a command needs besides to be safe in `places`.
+
+        The person's own ssh command and hooks, set for all repositories, stay in force.
+        """
+        person = await self._persons()
+        own = [(key, value) for key, value in person.items() if key != _SSH]
+        added = with_settings(child, [*own, *await self.settings(places)])
+        if _SSH in person and not self._env.get("GIT_SSH_COMMAND"):
+            added["GIT_SSH_COMMAND"] = batch_ssh(person[_SSH])
+        return added
+
+    async def _persons(self) -> dict[str, str]:
+        files = _persons_files(self._env)
+        state = tuple(_stamp(file) for file in files)
+        if self._person[0] != state:
+            found: dict[str, str] = {}
+            if any(_PERSONS.search(_read(file)) for file in files):
+                entries = await self._listing(None)
+                found = {key: value for scope, key, value in entries if scope in _WIDE and key in _KEPT}
+            self._person = (state, found)
+        return self._person[1]
+
+    async def settings(self, places: Iterable[Path]) -> list[Setting]:
+        """The settings that make the repositories around `places` run nothing."""
+        found: dict[Path, None] = {}
+        for place in places:
+            git_dir = find_git_dir(place)
+            if git_dir is not None:
+                found[git_dir] = None
+        wanted: list[Setting] = []
+        for git_dir in found:
+            wanted.extend(await self._of(git_dir))
+        return wanted
+
+    async def _of(self, git_dir: Path) -> list[Setting]:
+        common = _common(git_dir)
+        files = [common / "config", git_dir / "config.worktree", *_submodules(common)]
+        state = tuple(_stamp(file) for file in files)
+        if git_dir in self._known and self._known[git_dir][0] == state:
+            return self._known[git_dir][1]
+        settings: list[Setting] = []
+        for folder in dict.fromkeys(file.parent for file in files if suspect(_read(file))):
+            settings.extend(replacements(await self._listing(git_dir if folder == common else folder)))
+        self._known[git_dir] = (state, settings)
+        return settings
+
+    async def _listing(self, git_dir: Path | None) -> list[tuple[str, str, str]]:
+        argv = ["git", "config", "--list", "--show-scope", "--includes", "-z"]
+        env = own_env(self._env)
+        env["GIT_DIR"] = str(git_dir) if git_dir else os.devnull
+        try:
+            done = await run(argv, cwd=git_dir or Path("/"), env=env, timeout=20, keep=_WHOLE)
+        except OSError:  # no git: nothing of it can run either
+            return []
+        return parse_listing(done.output)
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _persons_files(env: Mapping[str, str]) -> list[Path]:
+    home = Path(env.get("HOME") or env.get("USERPROFILE") or "/")
+    config = env.get("XDG_CONFIG_HOME")
+    own = env.get("GIT_CONFIG_GLOBAL")
+    usual = [home / ".gitconfig", (Path(config) if config else home / ".config") / "git" / "config"]
+    return [Path("/etc/gitconfig"), *([Path(own)] if own else usual)]
+
+
+def _submodules(common: Path) -> list[Path]:
+    folder = common / "modules"
+    return sorted(folder.rglob("config")) if folder.is_dir() else []
+
+
+def own_env(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment of git when Gongfu itself reads a repository: English, no locks, no fetching, no repository of
+    an outer git."""
+    child = child_env(env)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX"):
+        child.pop(name, None)
+    return {**child, "LC_ALL": "C.UTF-8", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
+
+
+def git_argv(args: Sequence[str], cwd: Path) -> list[str]:
+    """The arguments that run `git <args>` in `cwd` with monitors, hooks, external diffs and text converters off.
+
+    Filters and drivers have names that only the repository knows: `git` switches them off as well.
+    """
+    fixed = [part for key, value in STATIC for part in ("-c", f"{key}={value}")]
+    shown = [args[0], *_NO_PROGRAMS, *args[1:]] if args and args[0] in _SHOWS_CHANGES else list(args)
+    return ["git", "--no-pager", "-C", str(cwd), *fixed, *shown]
+
+
+async def git(
+    args: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes = b"",
+    timeout: float = 60.0,  # noqa: ASYNC109  (see process.run)
+    keep: int = _WHOLE,
+    guard: GitGuard | None = None,
+) -> Finished:
+    """Run git for Gongfu's own reading; nothing that a repository's configuration names is run.
+
+    The settings of the machine and of the person hold (such as `safe.directory`). OSError when there is no git.
+    """
+    settings = await (guard or GitGuard(env)).settings([cwd])
+    child = own_env(env)
+    child.update(with_settings(child, settings))
+    return await run(git_argv(args, cwd), cwd=cwd, env=child, stdin=stdin, timeout=timeout, keep=keep)

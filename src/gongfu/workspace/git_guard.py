@@ -1,0 +1,130 @@
+"""Git settings of a repository that would run programs, and what is put in their place.
+
+Git runs programs that a repository's own configuration names: monitors, hooks, filters, drivers, helpers. Settings
+given through the environment win over those of a repository, so each such setting gets a harmless value there, or the
+value that the person has given it for all repositories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+Setting: TypeAlias = tuple[str, str]
+
+STATIC: tuple[Setting, ...] = (
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("protocol.ext.allow", "never"),
+)
+ENVIRONMENT = {"GIT_PROXY_COMMAND": ""}  # set but empty: `core.gitProxy` is not read
+
+_PLAIN_DIFF = 'gongfu() { diff -u --label "a/$1" --label "b/$1" -- "$2" "$5"; true; }; gongfu'
+_PLAIN_MERGE = "git merge-file --marker-size=%L %A %O %B"
+_SIGNERS = {"x509": "gpgsm", "ssh": "ssh-keygen"}
+_NEUTRAL: dict[tuple[str, str], str] = {
+    ("filter", "clean"): "",
+    ("filter", "smudge"): "",
+    ("filter", "process"): "",
+    ("filter", "required"): "false",
+    ("diff", "external"): _PLAIN_DIFF,
+    ("diff", "command"): _PLAIN_DIFF,
+    ("diff", "textconv"): "cat",
+    ("merge", "driver"): _PLAIN_MERGE,
+    ("gpg", "defaultkeycommand"): "false",
+    ("credential", "helper"): "",
+    ("core", "alternaterefscommand"): "true",
+    ("interactive", "difffilter"): "cat",
+    ("remote", "uploadpack"): "git-upload-pack",
+    ("remote", "receivepack"): "git-receive-pack",
+    ("hook", "command"): "true",
+    ("trailer", "command"): "true",
+    ("trailer", "cmd"): "true",
+    ("gc", "recentobjectshook"): "true",
+    ("tar", "command"): "cat",
+    ("imap", "tunnel"): "false",
+    ("instaweb", "httpd"): "false",
+    ("instaweb", "browser"): "false",
+}
+_TOOLS = ("mergetool", "difftool", "guitool", "browser", "man", "sendemail", "lfs")
+_TOOL_KEYS = re.compile(r"\w*(?:cmd|path|clean|smudge|smtpserver|args|transferagent)")
+_SUSPECT = re.compile(
+    rb"\[\s*(?:include|filter|diff|merge|gpg|credential|alias|interactive|hook|trailer|gc|tar|imap|instaweb|pager"
+    rb"|mergetool|difftool|guitool|browser|man|sendemail|lfs)"
+    rb"|alternaterefscommand|uploadpack|receivepack|update\s*=\s*\"?!",
+    re.IGNORECASE,
+)
+
+
+def suspect(config: bytes) -> bool:
+    """True when a configuration file may hold something for `replacements`; never False when it does."""
+    return _SUSPECT.search(config) is not None
+
+
+def neutral(key: str, value: str) -> str | None:
+    """The harmless value for one setting of a repository; None when it runs nothing as it is."""
+    section, _, rest = key.partition(".")
+    middle, _, name = rest.rpartition(".")
+    section, name = section.lower(), name.lower()
+    if section == "alias":
+        return "" if value.lstrip().startswith(("!", "-")) else None
+    if section == "pager":
+        return "cat"
+    if section == "submodule":
+        return "checkout" if name == "update" and value.lstrip().startswith("!") else None
+    if (section, name) == ("gpg", "program"):
+        return _SIGNERS.get(middle.lower(), "gpg")
+    if section in _TOOLS:
+        return "false" if _TOOL_KEYS.fullmatch(name) else None
+    return _NEUTRAL.get((section, name))
+
+
+def parse_listing(listing: bytes) -> list[tuple[str, str, str]]:
+    """Scope, key and value of each line of `git config --list --show-scope -z`."""
+    fields = listing.decode("utf-8", "surrogateescape").split("\0")
+    found: list[tuple[str, str, str]] = []
+    for scope, entry in zip(fields[::2], fields[1::2], strict=False):
+        key, _, value = entry.partition("\n")
+        found.append((scope, key, value))
+    return found
+
+
+def replacements(entries: Iterable[tuple[str, str, str]]) -> list[Setting]:
+    """The settings that switch off what a repository's configuration would run, from `parse_listing`.
+
+    What the person has set for all repositories holds again.
+    """
+    persons: dict[str, list[str]] = {}
+    wanted: dict[str, str] = {}
+    for scope, key, value in entries:
+        if scope in ("system", "global"):
+            persons.setdefault(key, []).append(value)
+        elif scope in ("local", "worktree") and (harmless := neutral(key, value)) is not None:
+            wanted[key] = harmless
+    settings: list[Setting] = []
+    for key, harmless in wanted.items():
+        own = persons.get(key, [])
+        if key.endswith(".helper"):
+            settings.extend([(key, ""), *((key, value) for value in own)])
+            if key != "credential.helper":  # an empty value forgets the general helpers too
+                settings.extend(("credential.helper", value) for value in persons.get("credential.helper", []))
+        else:
+            settings.append((key, own[-1] if own else harmless))
+    return settings
+
+
+def with_settings(env: Mapping[str, str], settings: Sequence[Setting]) -> dict[str, str]:
+    """The variables that add `settings` behind those which `env` already gives to git."""
+    count = env.get("GIT_CONFIG_COUNT", "")
+    first = int(count) if count.isascii() and count.isdigit() else 0
+    added = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    for number, (key, value) in enumerate(settings, first):
+        added[f"GIT_CONFIG_KEY_{number}"] = key
+        added[f"GIT_CONFIG_VALUE_{number}"] = value
+    return added
+
+
+def static_settings(env: Mapping[str, str]) -> dict[str, str]:
+    """What is switched off in every repository, wherever a command goes."""
+    return {**ENVIRONMENT, **with_settings(env, STATIC)}
