@@ -1,0 +1,123 @@
+"""The words of a shell command line that may name files: a tolerant reading, not a shell.
+
+It errs on the side of finding too much: quotes, escapes, variables, braces and substitutions are seen through where
+that is possible, and become `*` where it is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from gongfu.core.base import Base
+from gongfu.workspace.globs import expand_braces
+
+_BREAKS = " \t\r\n;|&()<>`"
+_VARIABLE = re.compile(r"\$(?:\{(?:env:)?(\w+)[^}]*\}|(?:env:)?(\w+))|%(\w+)%|\$[*@#?!$-]", re.IGNORECASE)
+_ASSIGNMENT = re.compile(r"^(\w+)=(.*)$", re.DOTALL)
+_PIECES = re.compile(r"[=@:,]|^-+\w")
+_INNER = re.compile(r"[\s'\"()\[\]<>|;&`,=@:]+")
+_MAX_WORDS = 20_000
+
+
+class Word(Base, frozen=True):
+    """A word that may be a path or a glob of paths. `direct` is one that the shell itself would hand on as it is."""
+
+    text: str
+    direct: bool = True
+
+
+def raw_words(command: str, *, windows: bool = False) -> list[str]:
+    """The command cut into words, quotes and escapes removed; operators are left out. Never fails."""
+    words: list[str] = []
+    current: list[str] = []
+    open_word = False
+    i = 0
+    while i < len(command) and len(words) < _MAX_WORDS:
+        c = command[i]
+        i += 1
+        if c in "'\"":
+            ansi = c == "'" and current[-1:] == ["$"]
+            text, i = _quoted(command, i, c, plain=windows)
+            current[-1 if ansi else len(current) :] = [_unescape(text) if ansi else text]
+            open_word = True
+        elif c == "\\" and not windows:
+            current.append("" if command[i : i + 1] == "\n" else command[i : i + 1])
+            i += 1
+            open_word = True
+        elif c == "$" and command[i : i + 1] == "(":
+            current.append("*")
+            open_word = True
+            words.append("")  # what stands inside is read as further words
+        elif c in _BREAKS:
+            if open_word:
+                words.append("".join(current))
+            current, open_word = [], False
+        else:
+            current.append(c)
+            open_word = True
+    if open_word:
+        words.append("".join(current))
+    return [w for w in words if w]
+
+
+def _quoted(command: str, start: int, quote: str, *, plain: bool) -> tuple[str, int]:
+    out: list[str] = []
+    i = start
+    while i < len(command) and command[i] != quote:
+        if command[i] == "\\" and quote == '"' and not plain and command[i + 1 : i + 2] in ('"', "\\", "$", "`"):
+            i += 1
+        elif command[i] == "\\" and quote == "'" and command[start - 2 : start - 1] == "$":
+            out.append(command[i])
+            i += 1
+        out.append(command[i : i + 1])
+        i += 1
+    return "".join(out), i + 1
+
+
+def _unescape(text: str) -> str:
+    """The inside of `$'…'`."""
+    try:
+        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except UnicodeDecodeError:
+        return text
+
+
+def path_words(command: str, variables: Mapping[str, str], *, windows: bool = False) -> Iterator[Word]:
+    """All words that may name files, see `Word`. `variables` are those known to the shell, as far as they matter."""
+    known = dict(variables)
+    for raw in raw_words(command, windows=windows):
+        text = expand(raw, known)
+        match = _ASSIGNMENT.match(text)
+        if match is not None:
+            known[match[1]] = match[2]
+        for choice in expand_braces(text):
+            yield Word(text=choice)
+            for piece in _PIECES.split(choice):
+                if piece and piece != choice:
+                    yield Word(text=piece)
+        if _INNER.search(text) is not None:
+            yield from _inside(raw, known)
+
+
+def _inside(text: str, known: Mapping[str, str]) -> Iterator[Word]:
+    """Words inside a quoted script, such as that of `bash -c` or `python -c`."""
+    seen: set[str] = set()
+    for source in (" ".join(raw_words(text)), text):
+        for piece in _INNER.split(expand(source, known)):
+            if piece and piece not in seen and len(seen) < _MAX_WORDS:
+                seen.add(piece)
+                for choice in expand_braces(piece):
+                    yield Word(text=choice, direct=False)
+
+
+def expand(text: str, known: Mapping[str, str]) -> str:
+    """Variables filled in; one that is not known may hold anything and becomes `*`."""
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[1] or match[2] or match[3] or ""
+        if match[3] and name.upper() not in known:
+            return match[0]
+        return known.get(name, known.get(name.upper(), "*"))
+
+    return _VARIABLE.sub(fill, text)
