@@ -1,0 +1,79 @@
+"""Help of the commands and options. The first line of a command's help stands for it in lists."""
+
+from __future__ import annotations
+
+TEXT: dict[str, tuple[str, str]] = {
+    "gongfu": (
+        'An AI coding agent: `gongfu "what to do"` in a project folder does it.\n\n'
+        "A task is a few words in quotes; text that is piped in is added to it. Exit codes: 0 done, 1 failed, 2 wrong"
+        " usage or settings, 3 refused by policy or rules, 4 a limit was reached, 130 interrupted.",
+        'AI 编程智能体：在项目文件夹里运行 `gongfu "要做的事"`。\n\n'
+        "任务用引号括起来；通过管道传入的文本会附加到任务后面。退出码：0 完成，1 失败，2 用法或设置有误，"
+        "3 被策略或规则拒绝，4 达到限额，130 被中断。",
+    ),
+    "run": (
+        "Do one task, then exit.\n\n"
+        "The answer goes to standard output, everything else to standard error when that is no terminal. Without a"
+        " terminal nothing is asked: what would need a yes is refused, and the model is told. A task `-` is read from"
+        " standard input.",
+        "完成一个任务后退出。\n\n"
+        "没有终端时，回答写到标准输出，其他内容写到标准错误；也不会提问：需要许可的操作会被拒绝并告知模型。"
+        "任务写成 `-` 时从标准输入读取。",
+    ),
+    "sessions": ("List the sessions of this project, newest first.", "列出本项目的会话，最新的在前。"),
+    "show": (
+        "Show what was said and done in a session (the latest when none is named).",
+        "显示一个会话的内容（不指定时为最近一个）。",
+    ),
+    "config": ("Read and change the settings.", "查看和修改设置。"),
+    "models": ("List, test and fetch models.", "列出、测试和下载模型。"),
+    "init": ("Set Gongfu up for the first time.", "首次设置 Gongfu。"),
+    "doctor": ("Check this machine and the settings, and say what is missing.", "检查本机和设置，并指出缺少什么。"),
+    "demo": ("Watch the agent find and fix a bug in a small repository.", "观看智能体在小仓库中找到并修复一个错误。"),
+    "completion": ("Print the script that lets a shell complete commands.", "输出让 shell 自动补全命令的脚本。"),
+    # --- options of every command
+    "opt_help": ("Show this help and exit.", "显示帮助并退出。"),
+    "opt_version": ("Show the version and exit.", "显示版本并退出。"),
+    "opt_lang": ("Language of messages (settings and locale otherwise).", "消息的语言（默认取自设置和系统）。"),
+    "opt_no_color": ("No colours (NO_COLOR does the same).", "不使用颜色（等同于 NO_COLOR）。"),
+    "opt_verbose": (
+        "Show more: thinking, requests, whole outputs, tracebacks.",
+        "显示更多：思考、请求、完整输出、错误堆栈。",
+    ),
+    "opt_config": (
+        "Use the named configuration ~/.gongfu/configs/NAME.yaml.",
+        "使用命名配置 ~/.gongfu/configs/NAME.yaml。",
+    ),
+    "opt_root": ("Folder that may be worked in (the git repository otherwise).", "工作区文件夹（默认为 git 仓库）。"),
+    # --- options of a run
+    "opt_prompt": ("The task, also when it is a single word.", "任务，单个词也可以。"),
+    "opt_continue": ("Go on with the latest session of this project.", "继续本项目最近的会话。"),
+    "opt_session": ("Go on with this session (the beginning of its id is enough).", "继续指定会话（编号的开头即可）。"),
+    "opt_json": ("Print one JSON object.", "输出一个 JSON 对象。"),
+    "opt_stream_json": (
+        "Print one JSON object a line: every event, then the result.",
+        "每行输出一个 JSON 对象：所有事件，最后是结果。",
+    ),
+    "opt_output_schema": (
+        "The answer must be JSON that follows the JSON Schema in FILE.",
+        "回答必须是符合 FILE 中 JSON Schema 的 JSON。",
+    ),
+    "opt_image": ("Show the model an image (may be given more than once).", "给模型看一张图片（可多次使用）。"),
+    "opt_quiet": ("Print the answer and problems only.", "只输出回答和问题。"),
+    "opt_model": ("The model, as provider/name.", "模型，写作 provider/name。"),
+    "opt_permission": (
+        "What may run without asking: ask (reading only), edits (also edits), plan (reading, and no question), full.",
+        "无需询问即可进行的操作：ask（只读）、edits（含编辑）、plan（只读且不提问）、full（全部）。",
+    ),
+    "opt_yes": (
+        "Reads, edits and commands inside the workspace need no asking; every other question is answered no.",
+        "工作区内的读取、编辑和命令无需询问；其他问题一律回答否。",
+    ),
+    "opt_max_cost": ("Stop before more than N US dollars are spent.", "花费超过 N 美元前停止。"),
+    "opt_max_steps": ("Stop after N requests to the model.", "向模型请求 N 次后停止。"),
+    "opt_max_minutes": ("Stop after N minutes.", "N 分钟后停止。"),
+    "opt_add_dir": (
+        "A further folder that may be worked in (may be given more than once).",
+        "另一个可以工作的文件夹（可多次使用）。",
+    ),
+}

@@ -1,0 +1,1 @@
+"""The command line: one-shot runs and the commands around them."""

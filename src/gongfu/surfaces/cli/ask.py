@@ -1,0 +1,133 @@
+"""Questions to the person at the terminal: may this run, and what the model wants to know."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+import anyio
+
+from gongfu.core.events import QuestionAsked
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.style import clean, one_line
+
+_PERMISSION = {
+    "y": "allow", "yes": "allow", "是": "allow", "好": "allow",
+    "s": "session", "session": "session", "本次": "session",
+    "n": "deny", "no": "deny", "否": "deny", "不": "deny", "": "deny",
+}  # fmt: skip
+
+
+class Person:
+    """Somebody who can be asked: they see one of the standard streams and type at the terminal `fd`."""
+
+    def __init__(self, cli: Cli, fd: int) -> None:
+        self._cli = cli
+        self._fd = fd
+        self._out = cli.out if cli.out.tty else cli.err
+        style = cli.out_style if cli.out.tty else cli.err_style
+        self._style = style
+        self._lines = Lines(style=style, speech=cli.say, columns=cli.size()[0])
+
+    async def answer(self, question: QuestionAsked) -> str:
+        """Show the question with what it is about and wait for an answer. The end of input counts as no answer."""
+        _drop_typed_ahead(self._fd)
+        if question.about == "permission":
+            return await self._permission(question)
+        return await self._question(question)
+
+    async def _permission(self, question: QuestionAsked) -> str:
+        say, style = self._cli.say, self._style
+        self._out.line()
+        self._out.line(f"{style.yellow('?')} {style.bold(clean(question.text))}")
+        if question.reason:
+            self._out.line(style.dim(f"  {one_line(question.reason, 300)}"))
+        for line in self._lines.preview(question.preview):
+            self._out.line(line)
+        choices = say("permission_choices") if "session" in (question.options or ("session",)) else say("yes_no")
+        while True:
+            line = await self._read(f"  {choices} ")
+            if line is None:
+                return "deny"
+            answer = _PERMISSION.get(line.strip().lower())
+            if answer:
+                return answer
+
+    async def _question(self, question: QuestionAsked) -> str:
+        say, style = self._cli.say, self._style
+        self._out.line()
+        self._out.line(f"{style.yellow('?')} {style.bold(clean(question.text))}")
+        for number, option in enumerate(question.options, 1):
+            self._out.line(f"  {number}. {one_line(option, 300)}")
+        hint = say("question_default", default=one_line(question.default, 80)) if question.default else ""
+        if question.seconds:
+            hint += say("question_time", seconds=int(question.seconds))
+        line = await self._read(f"  {style.dim(hint)}> ")
+        text = (line or "").strip()
+        if text.isdecimal() and 0 < int(text) <= len(question.options):
+            return question.options[int(text) - 1]
+        return text or question.default
+
+    async def _read(self, prompt: str) -> str | None:
+        self._out.write(prompt)
+        data = await _read_line(self._fd)
+        if not data:
+            self._out.line()
+            return None
+        return data.decode("utf-8", "replace")
+
+
+async def _read_line(fd: int) -> bytes:
+    """One line of a terminal, b"" at its end; cancelled at once when the wait is."""
+    if sys.platform == "win32":
+        return await _read_line_in_thread(fd)
+    await anyio.wait_readable(fd)
+    return os.read(fd, 65536)
+
+
+async def _read_line_in_thread(fd: int) -> bytes:
+    """For a console that cannot be waited on: a daemon thread reads, so that the program can end without it."""
+    import asyncio
+    from threading import Thread
+
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[bytes] = loop.create_future()
+
+    def put(data: bytes) -> None:
+        if not done.done():
+            done.set_result(data)
+
+    def read() -> None:
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            data = b""
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(put, data)
+
+    Thread(target=read, daemon=True).start()
+    return await done
+
+
+def _drop_typed_ahead(fd: int) -> None:
+    """Forget keys that were pressed before the question was seen."""
+    if sys.platform == "win32":
+        return
+    import termios  # not on Windows
+
+    with suppress(termios.error):
+        termios.tcflush(fd, termios.TCIFLUSH)
+
+
+def somebody(cli: Cli) -> Person | None:
+    """The person at the terminal, or None when nobody can see a question or answer it."""
+    if not (cli.out.tty or cli.err.tty):
+        return None
+    try:
+        if cli.stdin is not None and cli.stdin.isatty():
+            return Person(cli, cli.stdin.fileno())
+        return Person(cli, os.open("CONIN$" if sys.platform == "win32" else "/dev/tty", os.O_RDWR))
+    except (OSError, ValueError):
+        return None

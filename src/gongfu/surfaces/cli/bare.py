@@ -1,0 +1,62 @@
+"""Words without a command: are they a task, or a command that was mistyped?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from gongfu.surfaces.cli.command import no_command
+
+COMMANDS = {
+    "run": "run",
+    "sessions": "sessions",
+    "show": "show",
+    "config": "config",
+    "models": "models",
+    "init": "init",
+    "doctor": "doctor",
+    "demo": "demo",
+    "completion": "completion",
+}
+
+
+def first_word(args: Sequence[str], params: Sequence[click.Parameter]) -> int | None:
+    """Index of the first argument that is neither an option nor its value; None when there is none before `--`."""
+    takes = {name for p in params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+    skip = False
+    for index, arg in enumerate(args):
+        if skip:
+            skip = False
+        elif arg == "--":
+            return None
+        elif not arg.startswith("-") or arg == "-":
+            return index
+        elif arg.startswith("--"):
+            skip = arg in takes
+        else:
+            valued = next((at for at, letter in enumerate(arg[1:]) if f"-{letter}" in takes), None)
+            skip = valued is not None and valued == len(arg) - 2
+    return None
+
+
+def check_bare(words: Sequence[str]) -> None:
+    """Raise UsageError when the words look like a mistyped command and not like a task.
+
+    One word is no task unless it is a phrase in a script without spaces; several are none when the first is nearly a
+    command.
+    """
+    from difflib import get_close_matches
+
+    names = list(COMMANDS)
+    if len(words) == 1 and not _phrase(words[0]):
+        raise no_command(words[0], names, "gongfu")
+    if len(words) > 1 and get_close_matches(words[0].lower(), names, n=1, cutoff=0.8):
+        raise no_command(words[0], names, "gongfu")
+
+
+def _phrase(word: str) -> bool:
+    """Whether an argument holds more than a word: spaces, or four and more characters of a script without them."""
+    return (
+        len(word.split()) > 1 or sum("\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" for char in word) > 3
+    )

@@ -1,0 +1,71 @@
+"""One invocation of the command line: its environment, language and streams."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from gongfu.core.words import Language
+from gongfu.surfaces.cli.output import Output, wants_color
+from gongfu.surfaces.cli.speech import Speech, speech_of, wanted_language
+from gongfu.surfaces.cli.style import Style
+
+if TYPE_CHECKING:
+    from gongfu.surfaces.cli.ask import Person
+
+
+class Cli:
+    """What every command is given. `verbose` and colour are read from the arguments before they are parsed,
+    so that even a usage error looks as asked."""
+
+    def __init__(
+        self,
+        args: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        stdin: TextIO | None,
+        stdout: TextIO | None,
+        stderr: TextIO | None,
+    ) -> None:
+        flags = args[: args.index("--")] if "--" in args else args
+        self.args = args
+        self.env = env
+        self.wanted_language = wanted_language(args)
+        self.say: Speech = speech_of(args, env)
+        self.verbose = "--verbose" in flags or bool(env.get("GONGFU_DEBUG"))
+        self.stdin = stdin
+        self.out = Output(stdout)
+        self.err = Output(stderr, fragile=False)
+        plain = "--no-color" in flags
+        self.out_style = Style(color=wants_color(self.out, env, refused=plain))
+        self.err_style = Style(color=wants_color(self.err, env, refused=plain))
+        self.dumb = env.get("TERM") == "dumb"
+        self.bare = False  # no command was named: the words are a task
+        self.form = ""  # "json" or "stream" once the command line has asked for one
+        self.session = ""  # the session, once there is one
+        self.person: Person | None = None
+
+    def speak(self, language: Language) -> None:
+        """From now on speak `language`."""
+        self.say = Speech(language=language)
+
+    def complain(self, text: str) -> None:
+        """Say on standard error what went wrong."""
+        self.err.line(f"{self.err_style.red('gongfu:')} {text}")
+
+    def note(self, text: str) -> None:
+        """Say something on standard error that is no error."""
+        self.err.line(self.err_style.dim(text))
+
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of the terminal as it is now; 80 × 24 when nobody knows."""
+        for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):
+            try:
+                size = os.get_terminal_size(stream.fileno()) if stream else None
+            except (OSError, ValueError):
+                continue
+            if size and size.columns > 0:
+                return size.columns, size.lines or 24
+        return 80, 24

@@ -1,0 +1,133 @@
+"""Drives one turn: shows its events, puts its questions, and lets Ctrl-C stop it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from gongfu.app import Session
+from gongfu.core import events as ev
+from gongfu.core.base import Base
+from gongfu.core.errors import UserError
+from gongfu.core.messages import ImagePart
+from gongfu.surfaces.cli.ask import Person
+from gongfu.surfaces.cli.screens import Screen
+
+_FRAME = 0.06  # seconds between two redraws
+
+
+class Task(Base, frozen=True):
+    """What is asked of a session. An empty text goes on with an interrupted turn."""
+
+    text: str
+    images: tuple[ImagePart, ...] = ()
+    schema: dict[str, Any] | None = None
+
+
+class Drive:
+    """One turn of a session on a screen; `person` answers questions when somebody is there."""
+
+    def __init__(self, session: Session, screen: Screen, person: Person | None) -> None:
+        self._session = session
+        self._screen = screen
+        self._person = person
+        self._asking: dict[str, anyio.CancelScope] = {}
+
+    async def run(self, task: Task, stopping: Callable[[], None], kill: Callable[[], None]) -> ev.TurnFinished:
+        """Run the task to the end of its turn. The first Ctrl-C calls `stopping` and cancels the turn, the next `kill`."""
+        async with self._session.stream.subscribe() as entries, anyio.create_task_group() as tasks:
+
+            def stop() -> None:
+                stopping()
+                tasks.start_soon(self._session.cancel)
+
+            with interrupts(stop, kill):
+                prompted = await self._session.prompt(task.text, images=task.images, schema=task.schema)
+                if self._screen.animated:
+                    tasks.start_soon(self._animate)
+                await self._show(entries, prompted.id, tasks)
+                finished = await prompted.result()
+                tasks.cancel_scope.cancel()
+        self._screen.finish(finished)
+        return finished
+
+    async def _show(self, entries: AsyncIterator[ev.Entry], prompt: str, tasks: TaskGroup) -> None:
+        turn = ""
+        async for entry in entries:
+            event = entry.event
+            self._screen.feed(entry)
+            match event:
+                case ev.RequestSent():
+                    collect_again()
+                case ev.QuestionAsked() if self._person:
+                    scope = self._asking[event.question] = anyio.CancelScope()
+                    tasks.start_soon(self._ask, self._person, event, scope)
+                case ev.QuestionAnswered() if event.question in self._asking:
+                    self._asking.pop(event.question).cancel()
+                case ev.TurnStarted() if event.prompt == prompt:
+                    turn = event.turn
+                case ev.TurnFinished() if event.turn == turn:
+                    return
+                case ev.PromptDropped() if event.prompt == prompt:
+                    return
+                case _:
+                    pass
+
+    async def _ask(self, person: Person, question: ev.QuestionAsked, scope: anyio.CancelScope) -> None:
+        self._screen.pause()
+        try:
+            with scope:
+                answer = await person.answer(question)
+                self._asking.pop(question.question, None)
+                with suppress(UserError):  # it was answered otherwise in the meantime
+                    await self._session.answer(question.question, answer)
+        finally:
+            self._screen.resume()
+
+    async def _animate(self) -> None:
+        while True:
+            self._screen.tick(time.time())
+            await anyio.sleep(_FRAME)
+
+
+def collect_again() -> None:
+    """Switch garbage collection back on, with all that was made during start-up left out of it for good."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
+@contextmanager
+def interrupts(stop: Callable[[], None], kill: Callable[[], None]) -> Generator[None]:
+    """Catch Ctrl-C and polite ends: the first calls `stop` in the running loop, any further one `kill` on the spot."""
+    loop = asyncio.get_running_loop()
+    count = 0
+
+    def caught(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        nonlocal count
+        count += 1
+        if count > 1:
+            kill()
+        else:
+            loop.call_soon_threadsafe(stop)
+
+    before: dict[int, Any] = {}
+    with suppress(ValueError):  # not the main thread: nobody presses Ctrl-C there
+        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
+            if hasattr(signal, name):
+                before[getattr(signal, name)] = signal.signal(getattr(signal, name), caught)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,43 @@
+"""Opens the app for a command."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from gongfu.app import App
+from gongfu.app import open as open_app
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.options import Opening
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
+    """The app, open; from then on its language is spoken. Raises UserError and ConfigError."""
+    app = open_app(
+        env=cli.env,
+        config=opening.config,
+        model=opening.model,
+        permission=opening.permission,
+        answers=opening.answers,
+        yes=opening.yes,
+        root=opening.root,
+        add_dirs=opening.add_dir,
+        max_steps=opening.max_steps,
+        max_cost=opening.max_cost,
+        max_minutes=opening.max_minutes,
+        language=cli.wanted_language,
+    )
+    cli.speak(app.language)
+    async with app:
+        yield app
+
+
+def run_async(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine to its end."""
+    import anyio
+
+    return anyio.run(work)

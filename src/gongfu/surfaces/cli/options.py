@@ -1,0 +1,52 @@
+"""Options that say how the app is opened."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import click
+
+from gongfu.core.base import Base
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.command import Choice, Number, flag, option
+
+
+class Opening(Base, frozen=True):
+    """How the app is opened for one command. Empty values leave the settings as they are."""
+
+    config: str = ""
+    model: str = ""
+    permission: str = ""
+    yes: bool = False
+    root: str | None = None
+    add_dir: tuple[str, ...] = ()
+    max_steps: int | None = None
+    max_cost: float | None = None
+    max_minutes: float | None = None
+    answers: Literal["ask", "no"] = "no"
+
+
+def places_options(cli: Cli) -> list[click.Parameter]:
+    """Which settings and which folder a command works with."""
+    return [option(cli, "--config", metavar="NAME"), option(cli, "--root", metavar="DIR")]
+
+
+def run_options(cli: Cli) -> list[click.Parameter]:
+    """Everything that bounds a run."""
+    return [
+        option(cli, "-m", "--model", metavar="REF"),
+        option(cli, "--permission", type=Choice(["ask", "edits", "plan", "full"])),
+        flag(cli, "-y", "--yes"),
+        option(cli, "--max-cost", type=Number()),
+        option(cli, "--max-steps", type=Number(whole=True)),
+        option(cli, "--max-minutes", type=Number()),
+        option(cli, "--add-dir", metavar="DIR", multiple=True),
+        *places_options(cli),
+    ]
+
+
+def opening_of(values: dict[str, Any], *, answers: Literal["ask", "no"]) -> Opening:
+    """The values of `run_options`, taken out of `values`."""
+    names = ("config", "model", "permission", "yes", "root", "add_dir", "max_steps", "max_cost", "max_minutes")
+    given = {name: value for name in names if (value := values.pop(name)) is not None}
+    return Opening(**given, answers=answers)

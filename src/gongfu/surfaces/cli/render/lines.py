@@ -1,0 +1,175 @@
+"""Single events as lines of text, the same in a terminal and without one."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from gongfu.core import events as ev
+from gongfu.core.base import Base
+from gongfu.surfaces.cli.render.diff import diff_lines
+from gongfu.surfaces.cli.render.numbers import duration, money, tokens
+from gongfu.surfaces.cli.speech import Speech
+from gongfu.surfaces.cli.style import Style, clean, one_line
+
+_TODO = {"pending": "☐", "in_progress": "▶", "done": "☑", "cancelled": "✗"}
+_INDENT = "  "
+
+
+class Lines(Base, frozen=True):
+    """Turns one event into lines. `verbose` adds what is left out otherwise; `columns` bounds single lines (0: 200)."""
+
+    style: Style
+    speech: Speech
+    verbose: bool = False
+    columns: int = 0
+
+    def tool(self, started: ev.ToolStarted | None, finished: ev.ToolFinished) -> list[str]:
+        """The line of a finished call, and under it what its display shows: a diff, a list, the output with verbose."""
+        return [self._tool_line(started, finished), *self._display(finished)]
+
+    def running(self, started: ev.ToolStarted) -> str:
+        """The line of a call that runs."""
+        return f"{self.style.cyan('●')} {self._tool_name(started.name)}{self._title(started)}"
+
+    def _tool_line(self, started: ev.ToolStarted | None, finished: ev.ToolFinished) -> str:
+        style, status = self.style, finished.result.status
+        ok = status == "done" and not finished.display.get("code")
+        mark = style.green("●") if ok else style.yellow("●") if status == "done" else style.red("✗")
+        outcome = self._outcome(finished)
+        time = style.dim(f"  {duration(finished.seconds)}") if finished.seconds >= 0.05 else ""
+        title = self._title(started) if started else ""
+        return f"{mark} {self._tool_name(finished.name)}{title}{f'  → {outcome}' if outcome else ''}{time}"
+
+    def _tool_name(self, name: str) -> str:
+        return self.style.bold(one_line(name, 60))
+
+    def _title(self, started: ev.ToolStarted) -> str:
+        title = started.title or _arguments(started.arguments)
+        text = one_line(title, max(20, (self.columns or 200) - 40))
+        return f"  {text}" if text and text != started.name else ""
+
+    def _outcome(self, finished: ev.ToolFinished) -> str:
+        status = finished.result.status
+        summary = one_line(str(finished.display.get("summary", "")), 120)
+        if status == "done":
+            return summary
+        word = self.speech(f"status_{status}")
+        detail = summary or one_line(finished.result.text, 160)
+        return self.style.red(word) + (f": {detail}" if detail and status in ("failed", "refused") else "")
+
+    def _display(self, finished: ev.ToolFinished) -> list[str]:
+        display = finished.display
+        kind = display.get("kind")
+        if kind == "diff" and finished.result.status == "done":
+            lines = diff_lines(str(display.get("diff", "")), self.style, self.speech, limit=400 if self.verbose else 40)
+        elif kind == "todo":
+            lines = self.todo(display.get("items"))
+        elif self.verbose:
+            lines = self._output(display, finished.result.text)
+        else:
+            lines = []
+        return [_INDENT + line for line in lines]
+
+    def _output(self, display: dict[str, Any], text: str) -> list[str]:
+        shown = str(display.get("output") or display.get("text") or text)
+        lines = clean(shown).rstrip("\n").split("\n")
+        extra = [self.speech("more_lines", count=len(lines) - 200)] if len(lines) > 200 else []
+        return [self.style.dim(line) for line in lines[:200] + extra if line or len(lines) > 1]
+
+    def preview(self, display: dict[str, Any], *, limit: int = 60) -> list[str]:
+        """What a question is about: the diff of an edit, the command of a run, or text."""
+        match display.get("kind"):
+            case "diff":
+                body = diff_lines(str(display.get("diff", "")), self.style, self.speech, limit=limit)
+                lines = [self.style.bold(one_line(str(display.get("path", "")))), *body]
+            case "command":
+                where = one_line(str(display.get("cwd", "")))
+                lines = [f"$ {line}" for line in clean(str(display.get("command", ""))).split("\n")]
+                lines += [self.style.dim(self.speech("in_folder", path=where))] if where else []
+            case "list":
+                lines = [one_line(str(item)) for item in cast("list[object]", display.get("items") or [])]
+            case _:
+                text = clean(str(display.get("text", "")))
+                lines = text.split("\n") if text else []
+        if len(lines) > limit + 2:
+            lines = [*lines[:limit], self.style.dim(self.speech("more_lines", count=len(lines) - limit))]
+        return [_INDENT + line for line in lines]
+
+    def todo(self, items: object) -> list[str]:
+        """A todo list; `items` as in a display of kind "todo"."""
+        rows = cast("list[dict[str, Any]]", items) if isinstance(items, list) else []
+        return [f"{_TODO.get(str(row.get('status')), '☐')} {one_line(str(row.get('text', '')), 160)}" for row in rows]
+
+    def retry(self, event: ev.RequestFailed) -> str:
+        """What a model endpoint did, and what happens next."""
+        fault = self.fault(event.fault)
+        status = f" (HTTP {event.status})" if event.status else ""
+        detail = one_line(event.detail, 300)
+        happened = f"{fault}{status}{f': {detail}' if detail else ''}"
+        if event.next_model:
+            return self.style.yellow(self.speech("retry_other", what=happened, model=event.next_model))
+        if event.retry_in is not None:
+            return self.style.yellow(self.speech("retry_in", what=happened, seconds=f"{event.retry_in:.1f}"))
+        return self.style.red(self.speech("retry_none", what=happened))
+
+    def fault(self, kind: str) -> str:
+        """The kind of a fault in words; a kind that is not known stays as it is."""
+        try:
+            return self.speech(f"fault_{kind}")
+        except KeyError:
+            return kind
+
+    def warning(self, event: ev.WarningRaised) -> str:
+        """Something the person should know."""
+        return self.style.yellow(f"⚠ {clean(self.speech.told(event.key, event.values))}")
+
+    def window(self, event: ev.WindowObserved) -> str:
+        """The server reads less than was sent."""
+        text = self.speech("window_observed", model=event.model, sent=tokens(event.sent), served=tokens(event.served))
+        return self.style.yellow(f"⚠ {text}")
+
+    def repaired(self, event: ev.HistoryRepaired) -> str:
+        """Broken pairs in the history were mended."""
+        text = self.speech("history_repaired", added=len(event.added), dropped=len(event.dropped))
+        return self.style.yellow(f"⚠ {text}")
+
+    def job(self, event: ev.JobChanged) -> str:
+        """A background command started or ended."""
+        code = "" if event.code is None else event.code
+        text = self.speech(f"job_{event.state}", job=event.job, command=one_line(event.command, 100), code=code)
+        return self.style.dim(f"● {text}")
+
+    def request(self, event: ev.RequestSent) -> str:
+        """A request that leaves (shown with verbose)."""
+        text = self.speech(
+            "request_sent", purpose=event.purpose, model=event.model, estimate=tokens(event.estimate),
+            budget=tokens(event.budget), messages=event.messages, attempt=event.attempt,
+        )  # fmt: skip
+        return self.style.dim(f"↑ {text}")
+
+    def answered(self, event: ev.QuestionAnswered) -> str:
+        """An answer that no person gave."""
+        return self.style.dim(self.speech(f"answered_by_{event.by}", answer=one_line(event.answer, 80)))
+
+    def closing(self, event: ev.TurnFinished, session: str) -> list[str]:
+        """How the turn ended (a reason when it was not by the model's last word), then its figures in one line."""
+        lines: list[str] = []
+        if event.reason:
+            paint = self.style.red if event.status in ("failed", "refused") else self.style.yellow
+            lines.append(paint(clean(self.speech.told(event.reason, event.values))))
+        return [*lines, self.style.dim(self._figures(event, session))]
+
+    def _figures(self, event: ev.TurnFinished, session: str) -> str:
+        speech, usage = self.speech, event.usage
+        parts = [speech(f"turn_{event.status}", time=duration(event.seconds)), speech("steps", count=event.steps)]
+        if usage.input or usage.output:
+            cached = speech("cached", tokens=tokens(usage.cached)) if usage.cached else ""
+            parts += [speech("tokens_in", tokens=tokens(usage.input), cached=cached)]
+            parts += [speech("tokens_out", tokens=tokens(usage.output))]
+            parts += [speech("price_unknown") if event.cost is None else money(event.cost)]
+        return " · ".join([*parts, *([session] if session else [])])
+
+
+def _arguments(arguments: dict[str, Any]) -> str:
+    """A short line for a call without a title."""
+    return " ".join(f"{key}={value}" for key, value in arguments.items() if not isinstance(value, dict | list))

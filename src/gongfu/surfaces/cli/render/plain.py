@@ -1,0 +1,111 @@
+"""A turn without a terminal: the answer for standard output, everything else for standard error."""
+
+from __future__ import annotations
+
+from gongfu.core import events as ev
+from gongfu.core.base import Base
+from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.style import clean
+
+
+class Written(Base, frozen=True):
+    """Text for the two standard streams."""
+
+    out: str = ""
+    err: str = ""
+
+
+class Plain:
+    """Feeds on entries and gives back what to write.
+
+    The answer (the turn's last words) goes to `out` once it is known, so that a redirected file holds it alone.
+    With `stream` (a terminal that cannot move its cursor) every word goes to `out` as it comes. `quiet` leaves only
+    the answer, faults that end a turn and warnings.
+    """
+
+    def __init__(self, lines: Lines, *, session: str = "", quiet: bool = False, stream: bool = False) -> None:
+        self._lines = lines
+        self._session = session
+        self._quiet = quiet
+        self._stream = stream
+        self._started: dict[str, ev.ToolStarted] = {}
+        self._text = ""
+        self._thinking = ""
+        self._shown = ""  # the last answer that has gone to `out` already
+
+    def feed(self, entry: ev.Entry) -> Written:
+        """What one entry adds."""
+        event = entry.event
+        match event:
+            case ev.TextDelta() | ev.MessagePartial():
+                return self._delta(event.text)
+            case ev.ReasoningDelta():
+                self._thinking += event.text if self._lines.verbose else ""
+                return Written()
+            case ev.AnswerReceived():
+                return self._answer(event)
+            case ev.TurnFinished():
+                return self._finish(event)
+            case ev.RequestFailed():
+                return self._failed(event)
+            case _:
+                return self._note(event)
+
+    def _delta(self, text: str) -> Written:
+        self._text += text
+        return Written(out=clean(text)) if self._stream else Written()
+
+    def _answer(self, event: ev.AnswerReceived) -> Written:
+        if event.purpose != "main":
+            return Written()
+        thinking, self._thinking = self._thinking.strip(), ""
+        streamed, self._text = self._text, ""
+        text = event.message.text
+        style = self._lines.style
+        err = "".join(f"{style.dim('│ ' + line)}\n" for line in clean(thinking).split("\n")) if thinking else ""
+        if self._stream:
+            self._shown = text
+            return Written(out="\n" if streamed and not streamed.endswith("\n") else "", err=err)
+        if event.message.calls and text.strip() and not self._quiet:
+            err += clean(text.strip()) + "\n"
+        return Written(err=err)
+
+    def _failed(self, event: ev.RequestFailed) -> Written:
+        broken = "\n" if self._stream and self._text else ""
+        self._text = ""
+        last = event.retry_in is None and not event.next_model
+        return Written(out=broken, err=self._lines.retry(event) + "\n" if last or not self._quiet else "")
+
+    def _finish(self, event: ev.TurnFinished) -> Written:
+        text = event.text
+        out = "" if self._stream and text.strip() == self._shown.strip() else text
+        if out and not out.endswith("\n"):
+            out += "\n"
+        closing = self._lines.closing(event, self._session)
+        if self._quiet:
+            closing = closing[:-1]
+        return Written(out=out, err="".join(line + "\n" for line in closing))
+
+    def _note(self, event: ev.AnyEvent) -> Written:
+        lines = self._lines
+        match event:
+            case ev.ToolStarted():
+                self._started[event.call] = event
+                return Written()
+            case ev.ToolFinished():
+                text = [] if self._quiet else lines.tool(self._started.pop(event.call, None), event)
+            case ev.WarningRaised():
+                text = [lines.warning(event)]
+            case ev.WindowObserved():
+                text = [lines.window(event)]
+            case ev.HistoryRepaired():
+                text = [lines.repaired(event)]
+            case ev.JobChanged():
+                text = [] if self._quiet else [lines.job(event)]
+            case ev.QuestionAnswered() if event.by != "person":
+                text = [] if self._quiet else [lines.answered(event)]
+            case ev.RequestSent() if lines.verbose:
+                text = [lines.request(event)]
+            case _:
+                text = []
+        return Written(err="".join(line + "\n" for line in text))

@@ -1,0 +1,159 @@
+"""A turn in a terminal: finished blocks above, what is still going on as a few living lines below."""
+
+from __future__ import annotations
+
+from gongfu.core import events as ev
+from gongfu.core.base import Base
+from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.render.markdown import MarkdownStream, draw
+from gongfu.surfaces.cli.render.numbers import duration
+from gongfu.surfaces.cli.style import clean
+from gongfu.surfaces.cli.width import wrap
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_PLAIN_FRAMES = "|/-\\"
+
+
+class Running(Base, frozen=True):
+    """A call that runs: since when (`time` of its entry) and the end of what it has printed."""
+
+    started: ev.ToolStarted
+    since: float
+    tail: str = ""
+
+
+class Terminal:
+    """Feeds on entries; `feed` gives back finished text, `living` the lines that are redrawn below it.
+
+    `symbols` says whether the terminal can show more than ASCII. `columns` is asked whenever something is finished.
+    """
+
+    def __init__(self, lines: Lines, *, session: str = "", quiet: bool = False, symbols: bool = True) -> None:
+        self._lines = lines
+        self._session = session
+        self._quiet = quiet
+        self._frames = _FRAMES if symbols else _PLAIN_FRAMES
+        self._markdown = MarkdownStream()
+        self._thinking = ""
+        self._running: dict[str, Running] = {}
+        self._waiting: tuple[str, float] | None = None  # what for, and since when
+        self._last = ""  # the kind of what was finished last: "" nothing, "text", "line"
+        self._shown = ""
+
+    def feed(self, entry: ev.Entry, columns: int) -> str:
+        """Finished lines that one entry brings, with a line end each; "" when it brings none."""
+        event = entry.event
+        match event:
+            case ev.TextDelta() | ev.MessagePartial():
+                self._waiting = None
+                return self._thought() + self._blocks(self._markdown.feed(event.text), columns)
+            case ev.ReasoningDelta():
+                self._thinking += event.text
+                self._waiting = (self._lines.speech("thinking"), self._waiting[1] if self._waiting else entry.time)
+                return ""
+            case ev.CallDelta():
+                label = self._lines.speech("writing_call", name=event.name, size=event.size)
+                self._waiting = (label, self._waiting[1] if self._waiting else entry.time)
+                return ""
+            case ev.AnswerReceived():
+                return self._answer(event, columns)
+            case ev.ToolStarted() | ev.ToolOutput() | ev.ToolFinished():
+                return self._tool(event, entry.time)
+            case ev.TurnFinished():
+                return self._finish(event, columns)
+            case _:
+                return self._note(event, entry.time, columns)
+
+    def living(self, now: float, columns: int) -> list[str]:
+        """The lines that are alive at `now`: the open block, running calls with their last output, or who is awaited."""
+        frame = self._frames[int(now * 10) % len(self._frames)]
+        if self._markdown.open.strip():
+            return wrap(clean(self._markdown.open.strip("\n")), columns - 1)
+        lines: list[str] = []
+        for run in self._running.values():
+            tail = [line for line in clean(run.tail).split("\n") if line.strip()][-3:]
+            title = self._plain_title(run.started)
+            lines += [f"{frame} {title}  {duration(max(0.0, now - run.since))}", *(f"  │ {line}" for line in tail)]
+        if not lines and self._waiting:
+            what, since = self._waiting
+            lines = [f"{frame} {what}  {duration(max(0.0, now - since))}"]
+        return lines
+
+    def _plain_title(self, started: ev.ToolStarted) -> str:
+        title = clean(started.title).partition("\n")[0]
+        return f"{started.name}  {title}" if title else started.name
+
+    def _blocks(self, blocks: list[str], columns: int) -> str:
+        return "".join(self._as("text", draw(b, columns, color=self._lines.style.color)) for b in blocks)
+
+    def _as(self, kind: str, text: str) -> str:
+        """Text with the empty line that separates it from what came before."""
+        if not text:
+            return ""
+        gap = "\n" if self._last and (kind, self._last) != ("line", "line") else ""
+        self._last = kind
+        return gap + text + "\n"
+
+    def _thought(self) -> str:
+        thinking, self._thinking = self._thinking.strip(), ""
+        if not thinking or not self._lines.verbose:
+            return ""
+        return self._as("text", "\n".join(self._lines.style.dim(f"│ {line}") for line in clean(thinking).split("\n")))
+
+    def _answer(self, event: ev.AnswerReceived, columns: int) -> str:
+        if event.purpose != "main":
+            return ""
+        self._waiting = None
+        self._shown = event.message.text
+        return self._thought() + self._blocks(self._markdown.finish(), columns)
+
+    def _tool(self, event: ev.ToolStarted | ev.ToolOutput | ev.ToolFinished, time: float) -> str:
+        run = self._running.get(event.call)
+        match event:
+            case ev.ToolStarted():
+                self._running[event.call] = Running(started=event, since=time)
+                return ""
+            case ev.ToolOutput():
+                if run:
+                    tail = (run.tail + event.text)[-4000:]
+                    self._running[event.call] = Running(started=run.started, since=run.since, tail=tail)
+                return ""
+            case ev.ToolFinished():
+                self._running.pop(event.call, None)
+                if self._quiet:
+                    return ""
+                return self._as("line", "\n".join(self._lines.tool(run.started if run else None, event)))
+
+    def _finish(self, event: ev.TurnFinished, columns: int) -> str:
+        self._waiting = None
+        self._running.clear()
+        text = self._thought() + self._blocks(self._markdown.finish(), columns)
+        if event.text.strip() and event.text.strip() != self._shown.strip():
+            text += self._blocks([event.text], columns)
+        closing = self._lines.closing(event, self._session)
+        return text + self._as("text", "\n".join(closing[:-1] if self._quiet else closing))
+
+    def _note(self, event: ev.AnyEvent, time: float, columns: int) -> str:
+        lines = self._lines
+        match event:
+            case ev.RequestSent():
+                self._waiting = (lines.speech("waiting_for", model=event.model.rpartition("/")[2]), time)
+                text = lines.request(event) if lines.verbose else ""
+            case ev.RequestFailed():
+                self._waiting = (lines.speech("waiting_retry"), time) if event.retry_in else None
+                broken = self._blocks(self._markdown.finish(), columns)
+                last = event.retry_in is None and not event.next_model
+                return broken + self._as("line", lines.retry(event) if last or not self._quiet else "")
+            case ev.WarningRaised():
+                text = lines.warning(event)
+            case ev.WindowObserved():
+                text = lines.window(event)
+            case ev.HistoryRepaired():
+                text = lines.repaired(event)
+            case ev.JobChanged():
+                text = "" if self._quiet else lines.job(event)
+            case ev.QuestionAnswered() if event.by != "person":
+                text = "" if self._quiet else lines.answered(event)
+            case _:
+                text = ""
+        return self._as("line", text)

@@ -1,0 +1,61 @@
+"""The few colours of the command line, and text made safe to show."""
+
+from __future__ import annotations
+
+import re
+
+from gongfu.core.base import Base
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+
+
+def clean(text: str) -> str:
+    """`text` that cannot steer a terminal: escape sequences dropped, other control and direction marks made visible.
+
+    Line feeds and tabs stay; CR LF becomes LF.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
+    return _CONTROL.sub(_shown, text)
+
+
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def one_line(text: str, limit: int = 0) -> str:
+    """The first line of `text`, made safe; cut to `limit` characters when that is given."""
+    line = clean(text).strip().partition("\n")[0].replace("\t", " ")
+    if "\n" in text.strip():
+        line += " …"
+    return line if not limit or len(line) <= limit else line[: limit - 1] + "…"
+
+
+class Style(Base, frozen=True):
+    """Colours text when `color` is on; otherwise gives it back as it is."""
+
+    color: bool = False
+
+    def dim(self, text: str) -> str:
+        return self._sgr("2", text)
+
+    def bold(self, text: str) -> str:
+        return self._sgr("1", text)
+
+    def red(self, text: str) -> str:
+        return self._sgr("31", text)
+
+    def green(self, text: str) -> str:
+        return self._sgr("32", text)
+
+    def yellow(self, text: str) -> str:
+        return self._sgr("33", text)
+
+    def cyan(self, text: str) -> str:
+        return self._sgr("36", text)
+
+    def _sgr(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.color and text else text

@@ -1,0 +1,43 @@
+"""One turn from the command line, from opening the app to the exit code."""
+
+from __future__ import annotations
+
+import os
+
+from gongfu.app import App, Session
+from gongfu.core.errors import EXIT_INTERRUPTED
+from gongfu.core.messages import ImagePart
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.drive import Drive, Task
+from gongfu.surfaces.cli.images import read_image
+from gongfu.surfaces.cli.opening import opened, run_async
+from gongfu.surfaces.cli.options import Opening
+from gongfu.surfaces.cli.result import exit_code
+from gongfu.surfaces.cli.run import Asked
+from gongfu.surfaces.cli.screens import choose
+
+
+def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
+    """Open the app and the session, drive the turn, give back the exit code."""
+    images = tuple(read_image(name) for name in asked.images)
+
+    async def work() -> int:
+        async with opened(cli, opening) as app:
+            session = await app.session(asked.session, latest=asked.latest)
+            return await _drive(cli, app, session, asked, images)
+
+    return run_async(work)
+
+
+async def _drive(cli: Cli, app: App, session: Session, asked: Asked, images: tuple[ImagePart, ...]) -> int:
+    cli.session = session.id
+    screen = choose(cli, session.id, form=asked.form, quiet=asked.quiet, structured=asked.schema is not None)
+    drive = Drive(session, screen, cli.person)
+    task = Task(text=asked.text, images=images, schema=asked.schema)
+    finished = await drive.run(task, lambda: cli.note(cli.say("stopping")), kill)
+    return exit_code(finished)
+
+
+def kill() -> None:
+    """End at once, with every process that was started."""
+    os._exit(EXIT_INTERRUPTED)
