@@ -10,6 +10,9 @@ from msgspec import Meta
 PermissionMode: TypeAlias = Literal["ask", "edits", "plan", "full"]
 Api: TypeAlias = Literal["openai_chat", "openai_responses", "anthropic", "local", "scripted"]
 Reasoning: TypeAlias = Literal["auto", "off", "low", "medium", "high"]
+AtLeast0: TypeAlias = Annotated[int, Meta(ge=0)]
+AtLeast1: TypeAlias = Annotated[int, Meta(ge=1)]
+Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -42,17 +45,23 @@ class ModelSettings(Section, frozen=True):
 
     window: Annotated[int, Meta(ge=0, description="Context window in tokens; 0 takes the catalog's.")] = 0
     max_context_tokens: Annotated[
-        int | None, Meta(ge=0, description="Cap on the window used, for money's sake; 0 uses the whole window.")
+        AtLeast0 | None, Meta(description="Cap on the window used, for money's sake; 0 uses the whole window.")
     ] = None
     max_output_tokens: Annotated[int, Meta(ge=0, description="Longest answer; 0 takes the catalog's.")] = 0
-    temperature: float | None = None
-    top_p: float | None = None
-    reasoning: Reasoning = "auto"
-    supports_images: bool | None = None
-    supports_tools: bool | None = None
-    input_price: Annotated[float | None, Meta(ge=0, description="US dollars for a million prompt tokens.")] = None
-    cached_price: Annotated[float | None, Meta(ge=0, description="The same, read from the cache.")] = None
-    output_price: Annotated[float | None, Meta(ge=0, description="US dollars for a million generated tokens.")] = None
+    temperature: Annotated[Amount | None, Meta(description="How freely it chooses words; its own default if none.")] = (
+        None
+    )
+    top_p: Annotated[
+        Amount | None, Meta(description="Share of likely words it chooses from; its own default if none.")
+    ] = None
+    reasoning: Annotated[Reasoning, Meta(description="How much it thinks before it answers.")] = "auto"
+    supports_images: Annotated[bool | None, Meta(description="Whether it sees images; the catalog's if none.")] = None
+    supports_tools: Annotated[
+        bool | None, Meta(description="Whether it calls tools by itself; the catalog's if none.")
+    ] = None
+    input_price: Annotated[Amount | None, Meta(description="US dollars for a million prompt tokens.")] = None
+    cached_price: Annotated[Amount | None, Meta(description="The same, read from the cache.")] = None
+    output_price: Annotated[Amount | None, Meta(description="US dollars for a million generated tokens.")] = None
 
 
 class Permission(Section, frozen=True):
@@ -68,9 +77,9 @@ class Limits(Section, frozen=True):
     """Where a turn and everything it starts must stop."""
 
     max_steps: Annotated[int, Meta(ge=1, description="Requests of the main model in one turn.")] = 200
-    max_cost: Annotated[float | None, Meta(ge=0, description="US dollars in one turn.")] = None
-    max_minutes: Annotated[float | None, Meta(ge=0, description="Minutes in one turn.")] = None
-    max_tokens: Annotated[int | None, Meta(ge=1, description="Prompt and generated tokens in one turn.")] = None
+    max_cost: Annotated[Amount | None, Meta(description="US dollars in one turn.")] = None
+    max_minutes: Annotated[Amount | None, Meta(description="Minutes in one turn.")] = None
+    max_tokens: Annotated[AtLeast1 | None, Meta(description="Prompt and generated tokens in one turn.")] = None
     extra_steps_on_continue: Annotated[int, Meta(ge=1, description="Further steps when a stopped turn goes on.")] = 50
 
 
