@@ -9,7 +9,7 @@ from gongfu.core.base import Base
 LONGEST = 4  # a busy command gets at most so many idle limits
 CPU_SHARE = 0.02  # of one core; a server that waits for work stays well below
 MEMORY_STEP = 1 << 20
-DISK_RATE = 4096  # bytes a second
+DISK_RATE = 32_768  # bytes a second; a loop that waits by starting `sleep` reads less
 NETWORK_RATE = 64  # bytes a second; keep-alives stay below
 
 Verdict: TypeAlias = Literal["run", "idle", "timeout"]
@@ -26,11 +26,14 @@ class Limits(Base, frozen=True):
 
 
 class Sample(Base, frozen=True):
-    """What a process tree has used up to `at` (seconds of a monotonic clock). Counters may fall when a process ends."""
+    """What a process tree has used up to `at` (seconds of a monotonic clock): counters that only rise.
+
+    `cpu` is seconds; `memory` (taken or given back), `disk`, `network` and `output` are bytes.
+    """
 
     at: float
     cpu: float = 0.0
-    rss: int = 0
+    memory: int = 0
     disk: int = 0
     network: int = 0
     output: int = 0
@@ -56,7 +59,7 @@ def activity(before: Sample, after: Sample) -> tuple[str, ...]:
     busy = {
         "output": after.output != before.output,
         "cpu": (after.cpu - before.cpu) / seconds >= CPU_SHARE,
-        "memory": abs(after.rss - before.rss) >= MEMORY_STEP,
+        "memory": after.memory - before.memory >= MEMORY_STEP,
         "disk": (after.disk - before.disk) / seconds >= DISK_RATE,
         "network": (after.network - before.network) / seconds >= NETWORK_RATE,
     }

@@ -31,6 +31,7 @@ _KEPT = (_SSH, "core.hookspath", "protocol.ext.allow")
 _PERSONS = re.compile(rb"sshcommand|hookspath|\[\s*(?:include|protocol)", re.IGNORECASE)
 _PLACES = 16
 _MAX_CONFIG = 1 << 20
+_MAX_SUBMODULES = 2000
 _WHOLE = 1 << 28
 
 
@@ -39,6 +40,9 @@ class Head(Base, frozen=True):
 
     branch: str = ""
     commit: str = ""
+
+    def __str__(self) -> str:
+        return f"branch {self.branch}" if self.branch else f"detached at {self.commit[:12]}"
 
 
 # --- without git ----------------------------------------------------------------------------------------------------
@@ -216,8 +220,21 @@ def _persons_files(env: Mapping[str, str]) -> list[Path]:
 
 
 def _submodules(common: Path) -> list[Path]:
-    folder = common / "modules"
-    return sorted(folder.rglob("config")) if folder.is_dir() else []
+    """The configuration files of submodules: below `modules` each folder is a git directory or holds some."""
+    found: list[Path] = []
+    todo = [common / "modules"]
+    while todo and len(found) < _MAX_SUBMODULES:
+        try:
+            folders = [Path(entry.path) for entry in os.scandir(todo.pop()) if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        for folder in folders:
+            if _looks_like_git(folder):
+                found.extend((folder / "config", folder / "config.worktree"))
+                todo.append(folder / "modules")
+            else:
+                todo.append(folder)
+    return found
 
 
 def own_env(env: Mapping[str, str]) -> dict[str, str]:

@@ -137,8 +137,8 @@ def family(
 
     `root` led its own session and group; `mark` is what its environment carries under `GONGFU_CALL`. Members are those
     of its group or session, those that carry the mark (also when they made a session of their own and lost their
-    parent), and the descendants of all these. `reaped` says that `root` was waited for: then a process of that id is a stranger
-    and group and session prove nothing. This process and its ancestors are never members.
+    parent), and the descendants of all these. `reaped` says that `root` was waited for: then a process of that id is a
+    stranger, and group and session prove nothing. This process and its ancestors are never members.
     """
     own = _line_up(table, os.getpid())
     stranger = reaped and root in table

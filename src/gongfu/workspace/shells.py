@@ -56,3 +56,8 @@ def _windows(env: Mapping[str, str], exists: Callable[[str], bool]) -> Shell:
 def as_argv(command: str | Sequence[str], env: Mapping[str, str]) -> list[str]:
     """Arguments as they are; a command line goes through the shell of this machine."""
     return find_shell(env).argv(command) if isinstance(command, str) else list(command)
+
+
+def shell_name(env: Mapping[str, str]) -> str:
+    """The name of the shell that runs command lines here."""
+    return find_shell(env).name
