@@ -124,8 +124,12 @@ def soften(value: Any) -> Any:
 def _soft_parts(parts: Any) -> Any:
     if not isinstance(parts, list):
         return parts
-    items = cast("list[dict[str, Any]]", parts)
-    return [p if p.get("type") in _KNOWN else {"type": "raw", "value": p} for p in items]
+    return [_soft_part(part) for part in cast("list[Any]", parts)]
+
+
+def _soft_part(part: Any) -> dict[str, Any]:
+    value = cast("dict[str, Any]", part) if isinstance(part, dict) else {"value": part}
+    return value if value.get("type") in _KNOWN else {"type": "raw", "value": value}
 
 
 def decode_message(data: bytes | str) -> Message:
