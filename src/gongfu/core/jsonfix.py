@@ -158,7 +158,7 @@ def _unwrap(value: Any, schema: Any, root: dict[str, Any], depth: int) -> Any:
         items = cast("list[Any]", value)
         fresh = [_unwrap(v, node["items"], root, depth + 1) for v in items]
         return items if all(a is b for a, b in zip(fresh, items, strict=True)) else fresh
-    return value
+    return cast("Any", value)
 
 
 def _unwrap_object(value: dict[str, Any], node: dict[str, Any], root: dict[str, Any], depth: int) -> Any:
@@ -177,9 +177,10 @@ def _unwrap_string(value: str, node: dict[str, Any], root: dict[str, Any], depth
     head = value.lstrip()[:1]
     if not ((head == "[" and "array" in wanted) or (head == "{" and "object" in wanted)):
         return value
-    decoded = read_loose(value, lambda _: False)
-    if not decoded.dropped and isinstance(decoded.value, dict | list):
-        return _unwrap(cast("Any", decoded.value), node, root, depth + 1)
+    loose = read_loose(value, lambda _: False)
+    decoded: Any = None if loose.dropped else loose.value
+    if isinstance(decoded, dict | list):
+        return _unwrap(cast("Any", decoded), node, root, depth + 1)
     return value
 
 

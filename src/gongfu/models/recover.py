@@ -1,0 +1,241 @@
+"""Calls that a model wrote into its text: found while it streams, and no marker ever shown."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+from msgspec import structs
+
+from gongfu.models.markers import PAIRS, STRAY, Found, bare_name, has_tail, is_whole, read_calls
+
+Style: TypeAlias = Literal["markers", "fenced", "off"]
+"""Where written calls are looked for: "markers" (models with tools; never inside a code fence or inline code),
+"fenced" (models without tools: also fenced JSON, and an answer that is nothing but JSON), or nowhere."""
+
+_OPENER = re.compile("|".join(re.escape(o) for o in sorted((*PAIRS, *STRAY), key=len, reverse=True)))
+_STARTS = "<["
+_LONGEST = max(map(len, (*PAIRS, *STRAY)))
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_WORD = re.compile(r"[\w.:-]*")
+_NAMED = ("<tool_call>", "<tool_calls>", "<function_call>", "<function_calls>", "<TOOLCALL>")
+
+
+class _Fences:
+    """Follows Markdown line by line and knows whether the next character stands in code."""
+
+    def __init__(self) -> None:
+        self._line = ""
+        self._fence = ""
+
+    def add(self, text: str) -> None:
+        *lines, rest = text.split("\n")
+        for line in lines:
+            self._close_line(self._line + line)
+            self._line = ""
+        self._line += rest
+
+    def _close_line(self, line: str) -> None:
+        found = _FENCE.match(line)
+        if not found:
+            return
+        mark, info = found.groups()
+        if not self._fence:
+            self._fence = "" if mark[0] == "`" and "`" in info else mark
+        elif mark.startswith(self._fence) and not info.strip():
+            self._fence = ""
+
+    @property
+    def in_code(self) -> bool:
+        return bool(self._fence) or self._line.count("`") % 2 == 1 or self._line.endswith("`")
+
+    @property
+    def at_line_start(self) -> bool:
+        return not self._line.strip(" ") and len(self._line) < 4 and not self._fence
+
+
+class MarkerFilter:
+    """Splits text into what may be shown and the calls written into it. `names` are the tools offered.
+
+    `feed` and `flush` give, in order, pieces of text to show and calls. Whatever the pieces that were fed, the
+    result is the same.
+    """
+
+    def __init__(self, names: tuple[str, ...], style: Style = "markers") -> None:
+        self._names = frozenset(names)
+        self._style: Style = style if names else "off"
+        self._held = ""
+        self._opener = ""
+        self._searched = 0
+        self._fences = _Fences()
+        self._seen_call = False
+        self._begun = False
+
+    def feed(self, piece: str) -> list[str | Found]:
+        """More text in; what can be decided by now comes out."""
+        if self._style == "off":
+            return [piece] if piece else []
+        self._held += piece
+        out: list[str | Found] = []
+        while self._step(out, final=False):
+            pass
+        return out
+
+    def flush(self) -> list[str | Found]:
+        """The text has ended: everything that was held back comes out, as a call or as text."""
+        out: list[str | Found] = []
+        while self._held and self._step(out, final=True):
+            pass
+        return out
+
+    def drop_half(self) -> str:
+        """The stream broke off: the text that was held back, unless it is the beginning of a call."""
+        held, self._held = self._held, ""
+        opener, self._opener = self._opener, ""
+        return "" if opener or any(o.startswith(held) for o in PAIRS) else held
+
+    # --- one step: True while there may be more to decide ------------------------------------------------------
+
+    def _step(self, out: list[str | Found], *, final: bool) -> bool:
+        if self._opener:
+            return self._capture(out, final=final)
+        if self._style == "fenced" and self._begin_json(final=final):
+            return bool(self._opener)
+        found = self._next_opener()
+        if found is None:
+            keep = 0 if final else self._undecided()
+            self._show(out, len(self._held) - keep)
+            return False
+        start, opener = found
+        self._show(out, start)
+        if opener in STRAY and opener not in PAIRS:
+            return self._stray(out, opener)
+        if self._fences.in_code and opener != "```" and self._style != "fenced":
+            self._show(out, len(opener))
+            return True
+        self._opener, self._searched = opener, len(opener)
+        return True
+
+    def _begin_json(self, *, final: bool) -> bool:
+        """An answer that starts with JSON is held to its end. True when that is decided or cannot be yet."""
+        if self._begun:
+            return False
+        head = self._held.lstrip()
+        if not head and not final:
+            return True
+        self._begun = True
+        if head[:1] in ("{", "["):
+            self._opener, self._searched = "\0", 0
+            return True
+        return False
+
+    def _next_opener(self) -> tuple[int, str] | None:
+        best = _OPENER.search(self._held) if any(c in self._held for c in _STARTS) else None
+        start = best.start() if best else len(self._held)
+        if self._style == "fenced":
+            fence = self._held.find("```")
+            if 0 <= fence < start:
+                return fence, "```"
+        return (start, best.group()) if best else None
+
+    def _undecided(self) -> int:
+        """How many characters at the end could be the start of a marker."""
+        tail = self._held[-_LONGEST:]
+        marks = (*PAIRS, *STRAY, "```") if self._style == "fenced" else (*PAIRS, *STRAY)
+        for start, character in enumerate(tail):
+            if character in "<[`" and any(m.startswith(tail[start:]) for m in marks):
+                return len(tail) - start
+        return 0
+
+    def _stray(self, out: list[str | Found], token: str) -> bool:
+        if self._seen_call and not self._fences.in_code:
+            self._held = self._held[len(token) :]
+        else:
+            self._show(out, len(token))
+        return True
+
+    def _show(self, out: list[str | Found], size: int) -> None:
+        if not size:
+            return
+        text, self._held = self._held[:size], self._held[size:]
+        self._fences.add(text)
+        self._begun = self._begun or bool(text.strip())
+        if out and isinstance(out[-1], str):
+            out[-1] += text
+        else:
+            out.append(text)
+
+    # --- between an opener and its closer ----------------------------------------------------------------------
+
+    def _capture(self, out: list[str | Found], *, final: bool) -> bool:
+        opener = self._opener
+        start = 0 if opener == "\0" else len(opener)
+        if not self._plausible(opener, final=final):
+            return self._release(out)
+        for closer in ("\n```",) if opener == "```" else PAIRS.get(opener, ()):
+            found = self._held.find(closer, max(start, self._searched - len(closer)))
+            while found >= 0:
+                if self._take(out, start, found, found + len(closer)):
+                    return True
+                found = self._held.find(closer, found + len(closer))
+        self._searched = len(self._held)
+        if not final:
+            return False
+        return self._take(out, start, len(self._held), len(self._held), cut=True) or self._release(out)
+
+    def _take(self, out: list[str | Found], start: int, end: int, after: int, *, cut: bool = False) -> bool:
+        """Read the calls between `start` and `end`; False when there are none or when the end is not the end."""
+        opener = self._opener
+        inside = opener if opener[-1] not in ">]`\0" else ""
+        body = inside + self._held[start:end]
+        if inside and not cut:
+            body += self._held[end:after]
+        if not cut and not is_whole(body):
+            return False
+        if cut and PAIRS.get(opener) and has_tail(body):
+            return False
+        calls = [f for f in self._read(body, cut=cut) if f.name in self._names]
+        if not calls:
+            return False
+        unfinished = cut and not is_whole(body) and bool(PAIRS.get(opener) or opener == "\0")
+        source, self._held = self._held[:after], self._held[after:]
+        for number, call in enumerate(calls):
+            half = call.cut or (unfinished and number == len(calls) - 1)
+            out.append(structs.replace(call, source=source if number == 0 else "", cut=half))
+        self._opener, self._seen_call = "", True
+        return True
+
+    def _read(self, body: str, *, cut: bool) -> list[Found]:
+        if self._opener == "```":
+            body = body.partition("\n")[2]
+        found = read_calls(body, cut=cut)
+        if not found and self._opener == "```":
+            inner = MarkerFilter(tuple(self._names), "markers")
+            found = [f for f in (*inner.feed(body), *inner.flush()) if isinstance(f, Found)]
+        return found
+
+    def _plausible(self, opener: str, *, final: bool) -> bool:
+        """Whether what follows the opener can still become a call; prose about markers is let go early."""
+        body = self._held[len(opener) :] if opener != "\0" else ""
+        if opener == "```":
+            info, line, rest = body.partition("\n")
+            if not line:
+                return len(info) < 40
+            return not rest.strip() or rest.lstrip()[0] in "{[<"
+        body = body.lstrip()
+        if opener not in _NAMED or not body or body[0] in "{[<":
+            return True
+        word = _WORD.match(body)
+        name = bare_name(word.group()) if word else ""
+        if word and word.end() == len(body) and not final:
+            return any(n.startswith(name) or "functions.".startswith(name) for n in self._names)
+        return name in self._names
+
+    def _release(self, out: list[str | Found]) -> bool:
+        """It is no call: show the opener and look at the rest again."""
+        opener, self._opener = self._opener, ""
+        if opener == "\0":
+            self._begun = True
+            return True
+        self._show(out, len(opener))
+        return True
