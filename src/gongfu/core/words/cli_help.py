@@ -76,4 +76,14 @@ TEXT: dict[str, tuple[str, str]] = {
         "A further folder that may be worked in (may be given more than once).",
         "另一个可以工作的文件夹（可多次使用）。",
     ),
+    # --- sessions and show
+    "sessions_list": ("List the sessions of this project, newest first.", "列出本项目的会话，最新的在前。"),
+    "sessions_delete": (
+        "Delete sessions for good, with their outputs.",
+        "彻底删除会话及其输出。",
+    ),
+    "opt_all": ("Sessions of all folders.", "列出所有文件夹的会话。"),
+    "opt_limit": ("At most N of them.", "最多列出 N 个。"),
+    "opt_yes_delete": ("Do not ask first.", "不再询问。"),
+    "opt_usage": ("Show requests, tokens and money by purpose instead.", "改为显示各用途的请求数、token 和费用。"),
 }

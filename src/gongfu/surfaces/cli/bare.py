@@ -57,6 +57,5 @@ def check_bare(words: Sequence[str]) -> None:
 
 def _phrase(word: str) -> bool:
     """Whether an argument holds more than a word: spaces, or four and more characters of a script without them."""
-    return (
-        len(word.split()) > 1 or sum("\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" for char in word) > 3
-    )
+    unspaced = sum("\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" for char in word)
+    return len(word.split()) > 1 or unspaced > 3

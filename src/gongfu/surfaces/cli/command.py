@@ -27,11 +27,10 @@ class Formatter(click.HelpFormatter):
         for term, text in table:
             lines = wrap(text, max(20, self.width - first - self.current_indent))
             if width(term) > first - col_spacing:
-                self.write(f"{indent}{term}\n")
-                term = ""
-            for line in lines:
-                self.write(f"{indent}{term}{' ' * (first - width(term))}{line}".rstrip() + "\n")
-                term = ""
+                lines.insert(0, "")
+            starts = [term, *[""] * (len(lines) - 1)]
+            for start, line in zip(starts, lines, strict=True):
+                self.write(f"{indent}{start}{' ' * (first - width(start))}{line}".rstrip() + "\n")
 
 
 class Context(click.Context):
@@ -95,10 +94,24 @@ class Group(Command, click.Group):
     """A command with subcommands that load when they are used.
 
     `loaders` gives for every name what builds its command; the help of a subcommand is "cli_help.GROUP_NAME".
+    `alone` is called when no subcommand is named.
     """
 
-    def __init__(self, cli: Cli, name: str, loaders: dict[str, Callable[[], click.Command]], **attrs: Any) -> None:
-        super().__init__(cli, name, attrs.pop("callback", None), attrs.pop("params", None), **attrs)
+    def __init__(
+        self,
+        cli: Cli,
+        name: str,
+        loaders: dict[str, Callable[[], click.Command]],
+        params: list[click.Parameter] | None = None,
+        *,
+        alone: Callable[..., int],
+    ) -> None:
+        def callback(**values: Any) -> int:
+            if click.get_current_context().invoked_subcommand:
+                return 0
+            return alone(**values)
+
+        super().__init__(cli, name, callback, params, invoke_without_command=True)
         self.loaders = loaders
         self.prefix = "" if name == "gongfu" else f"{name}_"
 

@@ -43,7 +43,7 @@ class Drive:
         self._asking: dict[str, anyio.CancelScope] = {}
 
     async def run(self, task: Task, stopping: Callable[[], None], kill: Callable[[], None]) -> ev.TurnFinished:
-        """Run the task to the end of its turn. The first Ctrl-C calls `stopping` and cancels the turn, the next `kill`."""
+        """Run the task to the end of its turn. Ctrl-C calls `stopping` and cancels the turn, pressed again `kill`."""
         async with self._session.stream.subscribe() as entries, anyio.create_task_group() as tasks:
 
             def stop() -> None:
@@ -56,9 +56,10 @@ class Drive:
                     tasks.start_soon(self._animate)
                 await self._show(entries, prompted.id, tasks)
                 finished = await prompted.result()
+                self._screen.finish(finished)
                 tasks.cancel_scope.cancel()
-        self._screen.finish(finished)
-        return finished
+                return finished
+        raise UserError("engine.cancelled")
 
     async def _show(self, entries: AsyncIterator[ev.Entry], prompt: str, tasks: TaskGroup) -> None:
         turn = ""

@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TextIO
+from typing import TextIO, cast
 
 import click
 
@@ -95,7 +95,7 @@ def root_of(error: BaseException) -> BaseException:
     """The error that matters in a group of them: what the person must act on, else the first."""
     if not isinstance(error, BaseExceptionGroup):
         return error
-    leaves = [root_of(inner) for inner in error.exceptions]
+    leaves = [root_of(inner) for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions]
     ranked = (UserError, ProviderFault, KeyboardInterrupt, BrokenPipeError)
     return next((leaf for kind in ranked for leaf in leaves if isinstance(leaf, kind)), leaves[0])
 

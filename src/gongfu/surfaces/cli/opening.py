@@ -41,3 +41,13 @@ def run_async(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     import anyio
 
     return anyio.run(work)
+
+
+def with_app(cli: Cli, opening: Opening, work: Callable[[App], T]) -> T:
+    """What `work` makes of the open app; for commands that run no turn."""
+
+    async def run() -> T:
+        async with opened(cli, opening) as app:
+            return work(app)
+
+    return run_async(run)

@@ -24,9 +24,7 @@ class Root(Group):
         loaders = {name: _loader(cli, module) for name, module in COMMANDS.items()}
         options = [p for p in run.params(cli) if isinstance(p, click.Option)]
         version = flag(cli, "--version", is_eager=True, expose_value=False, callback=self._version)
-        super().__init__(
-            cli, "gongfu", loaders, callback=self._alone, params=[*options, version], invoke_without_command=True
-        )
+        super().__init__(cli, "gongfu", loaders, [*options, version], alone=self._alone)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
@@ -56,8 +54,7 @@ class Root(Group):
         return any(not arg.startswith("--lang=") for arg in rest)
 
     def _alone(self, **values: object) -> int:
-        if values and self.cli.bare:
-            return 0  # the callback of a group runs before its command
+        del values
         from gongfu.surfaces.cli.welcome import welcome
 
         return welcome(self.cli)

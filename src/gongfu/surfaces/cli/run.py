@@ -31,7 +31,11 @@ class Asked(Base, frozen=True):
 
 def build(cli: Cli) -> click.Command:
     """The command."""
-    return Command(cli, "run", lambda **values: run(cli, values), params(cli))
+
+    def callback(**values: Any) -> int:
+        return run(cli, values)
+
+    return Command(cli, "run", callback, params(cli))
 
 
 def params(cli: Cli) -> list[click.Parameter]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from gongfu.core.base import Base
 from gongfu.core.words import Language, language_of, say
@@ -50,7 +50,7 @@ def wanted_language(args: Sequence[str]) -> Literal["", "en", "zh"]:
             break
         value = args[index + 1] if arg == "--lang" and index + 1 < len(args) else arg.removeprefix("--lang=")
         if value in ("en", "zh") and arg.startswith("--lang"):
-            return cast('Literal["en", "zh"]', value)
+            return value
     return ""
 
 

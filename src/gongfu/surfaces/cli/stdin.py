@@ -29,7 +29,7 @@ def piped_text(cli: Cli, *, optional: bool) -> str:
 
 
 def decode(data: bytes) -> str:
-    """UTF-8 (with or without a mark), else UTF-16 with a mark, else the likeliest encoding; UsageError for binary data."""
+    """UTF-8, else UTF-16 with a mark, else the likeliest encoding. Raises UsageError for binary data."""
     for encoding in ("utf-16",) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig",):
         try:
             text = data.decode(encoding)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gongfu.app import App, Session
+from gongfu.app import Session
 from gongfu.core.errors import EXIT_INTERRUPTED
 from gongfu.core.messages import ImagePart
 from gongfu.surfaces.cli.cli import Cli
@@ -24,12 +24,12 @@ def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
     async def work() -> int:
         async with opened(cli, opening) as app:
             session = await app.session(asked.session, latest=asked.latest)
-            return await _drive(cli, app, session, asked, images)
+            return await _drive(cli, session, asked, images)
 
     return run_async(work)
 
 
-async def _drive(cli: Cli, app: App, session: Session, asked: Asked, images: tuple[ImagePart, ...]) -> int:
+async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePart, ...]) -> int:
     cli.session = session.id
     screen = choose(cli, session.id, form=asked.form, quiet=asked.quiet, structured=asked.schema is not None)
     drive = Drive(session, screen, cli.person)

@@ -58,8 +58,9 @@ def draw(markdown: str, columns: int, *, color: bool) -> str:
 
     sink = StringIO()
     console = Console(
-        file=sink, width=columns, force_terminal=color, color_system="standard" if color else None, legacy_windows=False,
-        highlight=False, emoji=False, markup=False, _environ={}, theme=Theme({"markdown.code": "cyan"}),
+        file=sink, width=columns, force_terminal=color, color_system="standard" if color else None,
+        legacy_windows=False, highlight=False, emoji=False, markup=False, _environ={},
+        theme=Theme({"markdown.code": "cyan"}),
     )  # fmt: skip
     console.print(_document(clean(markdown)))
     return "\n".join(line.rstrip() for line in sink.getvalue().split("\n")).strip("\n")

@@ -13,7 +13,7 @@ def tokens(count: int) -> str:
 
 
 def money(dollars: float) -> str:
-    """US dollars: four decimals below ten cents, two above; a price that rounds to nothing still shows as more than it."""
+    """US dollars: four decimals below ten cents, two above; what rounds to nothing still shows as more than that."""
     if dollars == 0:
         return "$0"
     if dollars < 0.0001:

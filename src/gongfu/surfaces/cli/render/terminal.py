@@ -65,7 +65,7 @@ class Terminal:
                 return self._note(event, entry.time, columns)
 
     def living(self, now: float, columns: int) -> list[str]:
-        """The lines that are alive at `now`: the open block, running calls with their last output, or who is awaited."""
+        """What is alive at `now`: the open block, running calls with their last output, or who is awaited."""
         frame = self._frames[int(now * 10) % len(self._frames)]
         if self._markdown.open.strip():
             return wrap(clean(self._markdown.open.strip("\n")), columns - 1)

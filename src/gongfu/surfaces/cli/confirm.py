@@ -1,0 +1,29 @@
+"""A yes or no at the terminal, outside of a turn."""
+
+from __future__ import annotations
+
+from gongfu.core.errors import UsageError
+from gongfu.surfaces.cli.cli import Cli
+
+_YES = {"y", "yes", "是", "好"}
+
+
+def confirm(cli: Cli, question: str) -> bool:
+    """Whether the person says yes; anything else is no. Raises UsageError when nobody can be asked."""
+    line = ask_line(cli, f"{question} {cli.say('yes_no')} ")
+    return line is not None and line.strip().lower() in _YES
+
+
+def ask_line(cli: Cli, prompt: str) -> str | None:
+    """One line that the person types, None at the end of input. Raises UsageError when nobody can be asked."""
+    stream = cli.stdin
+    if stream is None or not can_ask(cli):
+        raise UsageError("cli.nobody_to_ask")
+    (cli.err if cli.err.tty else cli.out).write(prompt)
+    line = stream.readline()
+    return line.rstrip("\n") if line else None
+
+
+def can_ask(cli: Cli) -> bool:
+    """Whether somebody sees a question and can answer it."""
+    return cli.stdin is not None and cli.stdin.isatty() and (cli.err.tty or cli.out.tty)

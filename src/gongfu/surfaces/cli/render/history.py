@@ -1,0 +1,103 @@
+"""A stored session, as it is read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from gongfu.core import events as ev
+from gongfu.core.messages import ImagePart, Message, ReasoningPart
+from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.style import clean
+
+
+class History:
+    """Turns stored entries into blocks of text. `markdown` draws what the model said (or leaves it as it is)."""
+
+    def __init__(self, lines: Lines, markdown: Callable[[str], str]) -> None:
+        self._lines = lines
+        self._markdown = markdown
+        self._queued: dict[str, Message] = {}
+        self._started: dict[str, ev.ToolStarted] = {}
+        self._asked: dict[str, ev.QuestionAsked] = {}
+
+    def blocks(self, entries: Iterable[ev.Entry]) -> Iterator[str]:
+        """The blocks of all entries: words with an empty line around them, notes line by line."""
+        before = ""
+        for entry in entries:
+            kind, text = self._block(entry.event)
+            if not text:
+                continue
+            gap = "\n" if before and (kind, before) != ("line", "line") else ""
+            before = kind
+            yield f"{gap}{text}\n"
+
+    def _block(self, event: ev.AnyEvent) -> tuple[str, str]:
+        lines = self._lines
+        match event:
+            case ev.PromptQueued():
+                self._queued[event.prompt] = event.message
+                return "", ""
+            case ev.TurnStarted():
+                message = self._queued.pop(event.prompt, None)
+                return "text", self._said(message) if message else lines.style.dim(lines.speech("turn_resumed"))
+            case ev.MessageAdded():
+                return "text", self._said(event.message)
+            case ev.AnswerReceived() if event.purpose == "main":
+                return "text", self._answer(event.message)
+            case ev.TurnFinished():
+                return "text", "\n".join(lines.closing(event, ""))
+            case _:
+                return "line", self._line(event)
+
+    def _said(self, message: Message) -> str:
+        if message.kind == "note" and not self._lines.verbose:
+            return ""
+        style = self._lines.style
+        mark = {"note": "·", "steer": "»"}.get(message.kind, "›")
+        images = sum(isinstance(part, ImagePart) for part in message.parts)
+        text = clean(message.text).strip() + (f"\n[{self._lines.speech('images', count=images)}]" if images else "")
+        paint = style.dim if message.kind == "note" else style.bold
+        return "\n".join(paint(f"{mark if not at else ' '} {line}") for at, line in enumerate(text.split("\n")))
+
+    def _answer(self, message: Message) -> str:
+        blocks: list[str] = []
+        if self._lines.verbose:
+            thinking = "\n".join(p.text for p in message.parts if isinstance(p, ReasoningPart) and p.text)
+            if thinking:
+                blocks.append("\n".join(self._lines.style.dim(f"│ {line}") for line in clean(thinking).split("\n")))
+        if message.text.strip():
+            blocks.append(self._markdown(message.text.strip()))
+        return "\n\n".join(blocks)
+
+    def _line(self, event: ev.AnyEvent) -> str:
+        lines = self._lines
+        match event:
+            case ev.ToolStarted():
+                self._started[event.call] = event
+                return ""
+            case ev.ToolFinished():
+                return "\n".join(lines.tool(self._started.pop(event.call, None), event))
+            case ev.QuestionAsked():
+                self._asked[event.question] = event
+                return ""
+            case ev.QuestionAnswered():
+                return self._answered(event)
+            case ev.RequestSent() if lines.verbose:
+                return lines.request(event)
+            case ev.RequestFailed():
+                return lines.retry(event)
+            case ev.WarningRaised():
+                return lines.warning(event)
+            case ev.WindowObserved():
+                return lines.window(event)
+            case ev.HistoryRepaired():
+                return lines.repaired(event)
+            case ev.JobChanged():
+                return lines.job(event)
+            case _:
+                return ""
+
+    def _answered(self, event: ev.QuestionAnswered) -> str:
+        asked = self._asked.pop(event.question, None)
+        text = clean(asked.text).partition("\n")[0] if asked else ""
+        return self._lines.style.dim(f"? {text} → {clean(event.answer)} ({self._lines.speech(f'by_{event.by}')})")

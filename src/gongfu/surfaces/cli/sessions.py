@@ -1,0 +1,117 @@
+"""`gongfu sessions`: what was talked about here, and deleting it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gongfu.core.errors import UsageError, UserError
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.command import Command, Group, Number, flag, option
+from gongfu.surfaces.cli.options import Opening, places_options
+
+if TYPE_CHECKING:
+    from gongfu.store.sessions import SessionRow
+
+
+def build(cli: Cli) -> click.Command:
+    """The command and its subcommands."""
+    listing = [
+        flag(cli, "--all", "everywhere"),
+        option(cli, "--limit", type=Number(whole=True), default=20),
+        flag(cli, "--json", "as_json", key="json"),
+        *places_options(cli),
+    ]
+
+    def sessions(**values: Any) -> int:
+        return list_sessions(cli, **values)
+
+    def delete(**values: Any) -> int:
+        return delete_sessions(cli, **values)
+
+    ids: list[click.Parameter] = [click.Argument(["ids"], nargs=-1, required=True, metavar="ID...")]
+    confirm = flag(cli, "-y", "--yes", key="yes_delete")
+    return Group(
+        cli,
+        "sessions",
+        {
+            "list": lambda: Command(cli, "list", sessions, listing, key="sessions_list"),
+            "delete": lambda: Command(
+                cli, "delete", delete, [*ids, confirm, *places_options(cli)], key="sessions_delete"
+            ),
+        },
+        listing,
+        alone=sessions,
+    )
+
+
+def list_sessions(
+    cli: Cli, *, everywhere: bool, limit: int, as_json: bool, config: str | None, root: str | None
+) -> int:
+    """Print the sessions of this workspace, or all."""
+    from gongfu.surfaces.cli.opening import with_app
+    from gongfu.surfaces.cli.render.numbers import money, tokens
+    from gongfu.surfaces.cli.render.table import table
+    from gongfu.surfaces.cli.result import to_json
+    from gongfu.surfaces.cli.style import one_line
+
+    rows, where = with_app(
+        cli,
+        Opening(config=config or "", root=root),
+        lambda app: (app.sessions(everywhere=everywhere, limit=limit), app.workspace.root),
+    )
+    if as_json:
+        cli.out.line(to_json({"type": "sessions", "sessions": [row_fields(row) for row in rows]}))
+        return 0
+    if not rows:
+        cli.note(cli.say("no_sessions" if everywhere else "no_sessions_here", root=where))
+        return 0
+    lines = [
+        [
+            row.id,
+            _when(row.updated),
+            str(row.turns),
+            tokens(row.tokens),
+            money(row.cost) if row.cost is not None else "-",
+            one_line(f"{row.title}{f'  ({row.directory})' if everywhere else ''}"),
+        ]
+        for row in rows
+    ]
+    head = [cli.say(f"head_{name}") for name in ("session", "active", "turns", "tokens", "cost", "title")]
+    width = cli.size()[0] if cli.out.tty else 0
+    shown = table([head, *lines], columns=width, right=(2, 3, 4))
+    cli.out.line("\n".join([cli.out_style.dim(shown[0]), *shown[1:]]))
+    return 0
+
+
+def row_fields(row: SessionRow) -> dict[str, Any]:
+    """All fields of a session, the empty ones included."""
+    return {name: getattr(row, name) for name in row.__struct_fields__}
+
+
+def _when(moment: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+
+
+def delete_sessions(cli: Cli, *, ids: tuple[str, ...], yes: bool, config: str | None, root: str | None) -> int:
+    """Really delete sessions: their events and their outputs."""
+    from gongfu.surfaces.cli.confirm import confirm
+    from gongfu.surfaces.cli.opening import opened, run_async
+
+    async def work() -> int:
+        async with opened(cli, Opening(config=config or "", root=root)) as app:
+            rows = [app.rows.get(id) for id in ids]
+            for row in rows:
+                cli.note(f"{row.id}  {row.title}")
+            if not yes and not confirm(cli, cli.say("delete_sure", count=len(rows))):
+                raise UserError("cli.not_confirmed")
+            for row in rows:
+                gone = await app.delete(row.id)
+                cli.out.line(cli.say("deleted", ids=", ".join(gone)))
+        return 0
+
+    if not all(ids):
+        raise UsageError("cli.missing_parameter", name="ID")
+    return run_async(work)

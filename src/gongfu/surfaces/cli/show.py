@@ -1,0 +1,121 @@
+"""`gongfu show`: a session as it was, and what it used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.command import Command, flag
+from gongfu.surfaces.cli.options import Opening, places_options
+
+if TYPE_CHECKING:
+    from gongfu.app import App
+    from gongfu.core.events import Entry
+    from gongfu.engine.state import SessionState
+    from gongfu.store.sessions import SessionRow
+
+
+def build(cli: Cli) -> click.Command:
+    """The command."""
+
+    def callback(**values: Any) -> int:
+        return show(cli, **values)
+
+    params: list[click.Parameter] = [
+        click.Argument(["session"], required=False, metavar="[SESSION]"),
+        flag(cli, "--usage"),
+        flag(cli, "--json", "as_json", key="json"),
+        *places_options(cli),
+    ]
+    return Command(cli, "show", callback, params)
+
+
+def show(cli: Cli, *, session: str | None, usage: bool, as_json: bool, config: str | None, root: str | None) -> int:
+    """Print one session: what was said and done, or with `usage` requests, tokens and money by purpose.
+
+    Nothing is locked or changed: a session that another process works on can be read too.
+    """
+    from gongfu.engine.state import SessionState
+    from gongfu.surfaces.cli.opening import with_app
+
+    def read(app: App) -> tuple[SessionRow, list[Entry]]:
+        row = _find(app, session or "")
+        return row, list(app.journal.read(row.id))
+
+    row, entries = with_app(cli, Opening(config=config or "", root=root), read)
+    state = SessionState()
+    for entry in entries:
+        state.apply(entry.event)
+    if as_json:
+        from gongfu.surfaces.cli.result import to_json
+
+        cli.out.line(to_json(_fields(row, state, whole=not usage)))
+    elif usage:
+        _print_usage(cli, state)
+    else:
+        _print_history(cli, row, entries)
+    return 0
+
+
+def _find(app: App, id: str) -> SessionRow:
+    from gongfu.core.errors import UserError
+
+    if id:
+        return app.rows.get(id)
+    row = app.rows.latest(str(app.workspace.root))
+    if row is None:
+        raise UserError("app.no_session_here", root=str(app.workspace.root))
+    return row
+
+
+def _fields(row: SessionRow, state: SessionState, *, whole: bool) -> dict[str, Any]:
+    from gongfu.surfaces.cli.result import usage_fields
+    from gongfu.surfaces.cli.sessions import row_fields
+
+    usage = {
+        purpose: {"requests": line.requests, **usage_fields(line.usage), "cost": line.cost}
+        for purpose, line in state.usage.items()
+    }
+    fields: dict[str, Any] = {"type": "session", **row_fields(row), "usage": usage}
+    if whole:
+        fields["messages"] = msgspec.to_builtins(state.transcript.messages)
+    return fields
+
+
+def _print_usage(cli: Cli, state: SessionState) -> None:
+    from gongfu.surfaces.cli.render.numbers import money
+    from gongfu.surfaces.cli.render.table import table
+
+    names = ("purpose", "requests", "input", "cached", "output", "reasoning", "cost")
+    rows = [[cli.say(f"head_{name}") for name in names]]
+    for purpose, line in state.usage.items():
+        used = line.usage
+        figures = (line.requests, used.input, used.cached, used.output, used.reasoning)
+        cost = money(line.cost) if line.cost is not None else cli.say("unknown")
+        rows.append([purpose, *(f"{figure:,}" for figure in figures), cost])
+    shown = table(rows, right=(1, 2, 3, 4, 5, 6))
+    cli.out.line("\n".join([cli.out_style.dim(shown[0]), *shown[1:]]))
+
+
+def _print_history(cli: Cli, row: SessionRow, entries: list[Entry]) -> None:
+    from gongfu.surfaces.cli.render.history import History
+    from gongfu.surfaces.cli.render.lines import Lines
+
+    columns, _ = cli.size()
+    pretty = cli.out.tty and not cli.dumb
+    lines = Lines(style=cli.out_style, speech=cli.say, verbose=cli.verbose, columns=columns if pretty else 0)
+
+    def markdown(text: str) -> str:
+        if not pretty:
+            return text
+        from gongfu.surfaces.cli.render.markdown import draw
+
+        return draw(text, columns, color=cli.out_style.color)
+
+    cli.out.line(cli.out_style.dim(f"{row.id}  {row.directory}"))
+    for block in History(lines, markdown).blocks(entries):
+        cli.out.write(block, flush=False)
+    cli.out.flush()
