@@ -45,10 +45,14 @@ class SessionTitled(Event, frozen=True, tag="session_titled"):
 
 
 class PromptQueued(Event, frozen=True, tag="prompt_queued"):
-    """A prompt waits for its turn; `message` enters the transcript when its turn starts."""
+    """A prompt waits for its turn; `message` enters the transcript when its turn starts.
+
+    `schema` is the JSON Schema that the final answer must follow, when one was asked for.
+    """
 
     prompt: str
     message: Message
+    schema: dict[str, Any] | None = None
 
 
 class PromptDropped(Event, frozen=True, tag="prompt_dropped"):

@@ -1,0 +1,86 @@
+"""Sentences on the course of a turn."""
+
+TEXT = {
+    "limit_steps": (
+        "Stopped after {steps} requests, the limit of one turn. What was done is kept; `gongfu --continue` goes on.",
+        "已达到单轮请求上限（{steps} 次），就此停止。已完成的工作均保留；用 `gongfu --continue` 继续。",
+    ),
+    "limit_minutes": (
+        "Stopped after {minutes:g} minutes, the limit of one turn. What was done is kept; `gongfu --continue` goes on.",
+        "已达到单轮时间上限（{minutes:g} 分钟），就此停止。已完成的工作均保留；用 `gongfu --continue` 继续。",
+    ),
+    "limit_cost": (
+        "Stopped at ${cost}, past the limit of ${limit:g} for one turn. What was done is kept; a higher --max-cost goes on.",
+        "费用已达 ${cost}，超过单轮上限 ${limit:g}，就此停止。已完成的工作均保留；提高 --max-cost 可继续。",
+    ),
+    "limit_tokens": (
+        "Stopped after {tokens:,} tokens, past the limit of {limit:,} for one turn. What was done is kept.",
+        "已使用 {tokens:,} 个 token，超过单轮上限 {limit:,}，就此停止。已完成的工作均保留。",
+    ),
+    "price_unknown": (
+        "The price of {model} is not known, so --max-cost cannot be kept. Nothing was sent; set `input_price` and `output_price` under `model_settings`, or leave --max-cost out.",
+        "不知道 {model} 的价格，无法保证 --max-cost。没有发送任何内容；请在 `model_settings` 中设置 `input_price` 和 `output_price`，或不使用 --max-cost。",
+    ),
+    "circles": (
+        "Stopped: the model kept repeating the same call of {tool} with the same result. What was done is kept; say what to do differently.",
+        "已停止：模型反复以相同参数调用 {tool}，结果也相同。已完成的工作均保留；请说明应如何改变做法。",
+    ),
+    "cut_calls": (
+        "Stopped: three answers in a row were cut off by the output limit in the middle of a tool call, so none of them ran. Raise `max_output_tokens`, or ask for smaller steps.",
+        "已停止：连续三次回答在工具调用中途被输出上限截断，均未执行。请调高 `max_output_tokens`，或把任务拆小。",
+    ),
+    "cut_text": (
+        "Stopped: the answer was cut off by the output limit again and again. What was said so far is kept.",
+        "已停止：回答一再被输出上限截断。已输出的内容均保留。",
+    ),
+    "empty_answer": (
+        "The model answered with nothing, twice. Nothing more was done; try again, or another model.",
+        "模型连续两次给出空回答。没有再做任何事；请重试，或换一个模型。",
+    ),
+    "filtered": (
+        "The provider withheld the answer for its content. What was done before is kept.",
+        "服务商因内容原因拒绝给出回答。此前完成的工作均保留。",
+    ),
+    "schema_not_met": (
+        "The final answer does not follow the schema after three tries: {problem} The answer is kept in the session.",
+        "最终回答三次都不符合给定的模式：{problem} 回答保留在会话中。",
+    ),
+    "fault": (
+        "{model} could not answer ({kind}): {detail} What was done is kept; `gongfu --continue` goes on.",
+        "{model} 无法回答（{kind}）：{detail} 已完成的工作均保留；用 `gongfu --continue` 继续。",
+    ),
+    "cancelled": ("Cancelled. What was done is kept.", "已取消。已完成的工作均保留。"),
+    "interrupted": (
+        "The program stopped in the middle of this turn. What was done is kept; `gongfu --continue` goes on.",
+        "程序在本轮中途停止。已完成的工作均保留；用 `gongfu --continue` 继续。",
+    ),
+    "internal": (
+        "Gongfu failed through a fault of its own: {detail}. What was done is kept; the details are in {log}.",
+        "Gongfu 因自身缺陷失败：{detail}。已完成的工作均保留；详情见 {log}。",
+    ),
+    "tool_bug": (
+        "The tool {tool} failed through a fault of its own; the details are in the log.",
+        "工具 {tool} 因自身缺陷失败；详情见日志。",
+    ),
+    "window_served": (
+        "{model} counted {served:,} prompt tokens where about {sent:,} were sent: the server silently cuts what is longer. From now on requests stay below that; raise the server's context size (Ollama: num_ctx).",
+        "{model} 只计入 {served:,} 个提示 token，而实际约发送了 {sent:,} 个：服务器会悄悄截断更长的内容。此后的请求将限制在此范围内；请调大服务器的上下文长度（Ollama：num_ctx）。",
+    ),
+    "history_mended": (
+        "{added} results of tool calls were missing from the log and {dropped} stood without a call; the history was mended once.",
+        "日志中缺少 {added} 个工具调用结果，另有 {dropped} 个结果没有对应的调用；历史已修复一次。",
+    ),
+    "no_such_question": (
+        "No question {question} is waiting for an answer; it was answered or has timed out.",
+        "没有等待回答的问题 {question}；它已被回答或已超时。",
+    ),
+    "nothing_to_continue": (
+        "The last turn of this session ended by itself, so there is nothing to continue. Give a task.",
+        "该会话的上一轮已正常结束，没有可继续的内容。请给出任务。",
+    ),
+    "session_busy": (
+        "Session {session} is open in another process. Nothing was changed; close it there, or start a new session.",
+        "会话 {session} 正在另一个进程中使用。没有做任何改动；请先在那里关闭，或新建会话。",
+    ),
+    "empty_prompt": ("There is no task in this prompt.", "提示中没有任务。"),
+}

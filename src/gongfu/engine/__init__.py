@@ -1,0 +1,1 @@
+"""The loop: a session takes prompts, asks the model, runs its calls and records every fact."""

@@ -1,0 +1,34 @@
+"""What an agent is, as data: its words, its limits and how its models are asked."""
+
+from __future__ import annotations
+
+from gongfu.core.base import Base
+from gongfu.core.specs import ModelInfo
+from gongfu.engine.limits import LimitSpec
+from gongfu.permissions.policy import Mode
+
+
+class Tuning(Base, frozen=True):
+    """How one model is asked. `cap` limits the window used (None: the default cap, 0: none)."""
+
+    cap: int | None = None
+    max_output: int = 0
+    temperature: float | None = None
+    top_p: float | None = None
+    reasoning: str = "auto"
+
+
+class AgentSpec(Base, frozen=True):
+    """`tunings` is by model reference. `max_tool_output` is bytes; `retry_seconds` the time that faults may cost."""
+
+    system: str
+    mode: Mode = "ask"
+    limits: LimitSpec = LimitSpec()
+    extra_steps_on_continue: int = 50
+    max_tool_output: int = 32_768
+    retry_seconds: float = 120.0
+    tunings: dict[str, Tuning] = {}
+
+    def tuning(self, info: ModelInfo) -> Tuning:
+        """How `info` is asked."""
+        return self.tunings.get(info.ref, Tuning())

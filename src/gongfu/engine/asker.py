@@ -1,0 +1,235 @@
+"""Asks the model: lays the request out, streams the answer, survives faults, records what was sent and received."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+
+import anyio
+from msgspec.structs import replace
+
+from gongfu.context.budget import Budget, budget_for
+from gongfu.context.layout import Layout, assemble, stable_tokens
+from gongfu.context.units import Ledger, message_tokens
+from gongfu.core.errors import ProviderFault, StreamCut
+from gongfu.core.events import (
+    AnswerReceived,
+    CallDelta,
+    MessageAdded,
+    ReasoningDelta,
+    RequestFailed,
+    RequestSent,
+    TextDelta,
+    WarningRaised,
+    WindowObserved,
+)
+from gongfu.core.ids import new_id
+from gongfu.core.messages import CallPart, Message, Part, TextPart, user
+from gongfu.core.specs import ModelInfo, ToolSpec, Usage
+from gongfu.engine.agent import AgentSpec
+from gongfu.engine.limits import Limits
+from gongfu.engine.state import SessionState
+from gongfu.engine.stream import EventStream
+from gongfu.engine.transcript import without_calls
+from gongfu.models.protocol import Answer, CallProgress, ModelProvider, Prepared, Reasoning, Request, Text
+from gongfu.models.retry import Failed, RetryPolicy, attempts
+from gongfu.models.window import served_window
+
+CONTINUE = "[The connection broke in the middle of your answer. Go on from where it stops; do not repeat it.]"
+CUTS = 3
+
+
+class Asker:
+    """Asks a chain of models in the name of one session. `ask` returns the recorded answer or raises the last fault.
+
+    `tail` gives what rides at the end of a request, `partial` is told the text that was kept of a broken answer.
+    """
+
+    def __init__(
+        self,
+        *,
+        agent: AgentSpec,
+        chain: Sequence[ModelProvider],
+        tools: tuple[ToolSpec, ...],
+        stream: EventStream,
+        state: SessionState,
+        ledger: Ledger,
+        limits: Limits,
+        tail: Callable[[], tuple[str, ...]],
+        partial: Callable[[str], None],
+    ) -> None:
+        self._agent = agent
+        self._chain = chain
+        self._tools = tools
+        self._fixed = stable_tokens(agent.system, tools)
+        self._stream = stream
+        self._state = state
+        self._ledger = ledger
+        self._limits = limits
+        self._tail = tail
+        self._partial = partial
+
+    def budget(self, info: ModelInfo) -> Budget:
+        """The budget of a model as things stand in this session."""
+        tuning = self._agent.tuning(info)
+        known = replace(info, max_output=tuning.max_output) if tuning.max_output else info
+        return budget_for(known, cap=tuning.cap, served=self._state.served.get(info.ref, 0))
+
+    async def ask(self) -> AnswerReceived:
+        """The next answer of the main model, or of the next one in its chain when it fails for good."""
+        for at, provider in enumerate(self._chain):
+            following = self._chain[at + 1].info.ref if at + 1 < len(self._chain) else ""
+            try:
+                return await self._through_cuts(provider, following)
+            except ProviderFault:
+                if not following:
+                    raise
+        raise ProviderFault("no model is configured")
+
+    async def _through_cuts(self, provider: ModelProvider, following: str) -> AnswerReceived:
+        """Ask one model; when its stream breaks after some text, keep that text and let it go on."""
+        for left in range(CUTS, -1, -1):
+            try:
+                return await self._once(provider, following if not left else "")
+            except StreamCut as cut:
+                partial = cut.partial
+                if not left or not isinstance(partial, Answer) or not partial.message.text:
+                    raise
+                self._keep(partial.message, provider.info)
+                self._stream.emit(MessageAdded(message=user(CONTINUE, kind="note")))
+        raise AssertionError
+
+    def _keep(self, message: Message, info: ModelInfo) -> None:
+        kept = replace(without_calls(message), model=info.ref)
+        self._stream.emit(
+            AnswerReceived(request=self._request, message=kept, finish="unknown", model=info.ref, cut=True)
+        )
+        self._partial(kept.text)
+
+    def _layout(self, info: ModelInfo, budget: Budget) -> Layout:
+        return assemble(
+            system=self._agent.system,
+            tools=self._tools,
+            fixed=self._fixed,
+            history=self._state.transcript.messages,
+            ledger=self._ledger,
+            budget=budget,
+            tail=self._tail(),
+            ratios=self._state.ratios.get(info.ref, ()),
+        )
+
+    async def _once(self, provider: ModelProvider, following: str) -> AnswerReceived:
+        info = provider.info
+        budget = self.budget(info)
+        layout = self._layout(info, budget)
+        tuning = self._agent.tuning(info)
+        request = Request(
+            model=info.name,
+            system=layout.system,
+            messages=layout.messages,
+            tools=layout.tools,
+            max_output=budget.output,
+            temperature=tuning.temperature,
+            top_p=tuning.top_p,
+            reasoning=tuning.reasoning,
+            marks=layout.marks,
+        )
+        started = time.monotonic()
+        try:
+            answer = await self._receive(provider, request, layout, budget, following)
+        except anyio.get_cancelled_exc_class():
+            text, _ = self._stream.partial
+            if text:
+                self._keep(Message(role="assistant", parts=(TextPart(text=text),)), info)
+            raise
+        return self._record(answer, info, layout, time.monotonic() - started)
+
+    async def _receive(
+        self, provider: ModelProvider, request: Request, layout: Layout, budget: Budget, following: str
+    ) -> Answer:
+        policy = RetryPolicy(budget_seconds=self._agent.retry_seconds)
+        emit = self._stream.emit
+        attempt = 0
+        async with aclosing(attempts(provider, request, policy)) as deltas:
+            async for delta in deltas:
+                match delta:
+                    case Text(text=text):
+                        emit(TextDelta(text=text))
+                    case Reasoning(text=text):
+                        emit(ReasoningDelta(text=text))
+                    case CallProgress(name=name, size=size):
+                        emit(CallDelta(name=name, size=size))
+                    case Prepared(body=body):
+                        attempt += 1
+                        self._request = new_id("r")
+                        emit(
+                            RequestSent(
+                                request=self._request,
+                                purpose=request.purpose,
+                                model=provider.info.ref,
+                                attempt=attempt,
+                                estimate=layout.estimate,
+                                budget=budget.total,
+                                messages=len(layout.messages),
+                                bytes=len(body),
+                                prefix=hashlib.sha256(body).hexdigest()[:16],
+                            )
+                        )
+                    case Failed(fault=fault, retry_in=retry_in):
+                        emit(
+                            RequestFailed(
+                                request=self._request,
+                                fault=fault.kind,
+                                detail=fault.detail[:2000],
+                                status=fault.status,
+                                retry_in=retry_in,
+                                next_model=following if retry_in is None else "",
+                            )
+                        )
+                    case Answer():
+                        return delta
+        raise StreamCut("the answer never came to its end", model=provider.info.ref)
+
+    _request = ""
+
+    def _record(self, answer: Answer, info: ModelInfo, layout: Layout, seconds: float) -> AnswerReceived:
+        number = self._state.calls
+        parts: list[Part] = []
+        for part in answer.message.parts:
+            if isinstance(part, CallPart):
+                number += 1
+                parts.append(replace(part, id=f"c{number}"))
+            else:
+                parts.append(part)
+        usage = answer.usage
+        event = AnswerReceived(
+            request=self._request,
+            message=replace(answer.message, parts=tuple(parts), model=info.ref),
+            finish=answer.finish,
+            usage=usage,
+            cost=info.price.cost(usage),
+            model=info.ref,
+            seconds=round(seconds, 3),
+        )
+        self._stream.emit(event)
+        # a server that reports no usage is accounted for by the estimate, so that limits hold
+        charged = (
+            usage
+            if usage.input or usage.output
+            else Usage(input=layout.estimate, output=message_tokens(answer.message))
+        )
+        self._limits.charge(charged, info.price.cost(charged))
+        self._watch_window(info, layout, usage)
+        return event
+
+    def _watch_window(self, info: ModelInfo, layout: Layout, usage: Usage) -> None:
+        served = served_window(layout.estimate, usage)
+        if served is None or self._state.served.get(info.ref, 0) in range(1, served + 1):
+            return
+        values = {"model": info.ref, "served": served, "sent": layout.estimate}
+        self._stream.emit(
+            WindowObserved(model=info.ref, sent=layout.estimate, served=served),
+            WarningRaised(key="engine.window_served", values=values),
+        )

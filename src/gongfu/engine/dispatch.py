@@ -1,0 +1,218 @@
+"""Runs the calls of one answer: judged, asked for, side by side where they do not conflict; one result each."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+import msgspec
+
+from gongfu.context.pairing import CANCELLED
+from gongfu.core.base import Base
+from gongfu.core.errors import ToolFailure, UserError
+from gongfu.core.events import QuestionAsked, TodoChanged, ToolFinished, ToolOutput, ToolStarted, WarningRaised
+from gongfu.core.ids import new_id
+from gongfu.core.messages import CallPart, ResultPart, Status
+from gongfu.engine.circles import TOLD, Circles
+from gongfu.engine.pending import Pending
+from gongfu.engine.permit import Permit
+from gongfu.engine.stream import EventStream
+from gongfu.tools.output import bound
+from gongfu.tools.protocol import Claim, Facts, Outcome
+from gongfu.tools.registry import Registry
+from gongfu.tools.validate import validate
+
+AT_ONCE = 8
+
+
+class _Job(Base, frozen=True):
+    """One call made ready: its tool and arguments, or the result that it has already."""
+
+    call: CallPart
+    tool: Any = None
+    args: dict[str, Any] = {}
+    claims: tuple[Claim, ...] = ()
+    result: ResultPart | None = None
+
+
+class _Context:
+    """What a running call sees of the engine (`tools.protocol.CallContext`)."""
+
+    def __init__(self, call: CallPart, stream: EventStream, pending: Pending) -> None:
+        self.call_id = call.id
+        self._name = call.name
+        self._stream = stream
+        self._pending = pending
+
+    def output(self, text: str, /) -> None:
+        if text:
+            self._stream.emit(ToolOutput(call=self.call_id, text=text))
+
+    async def ask(
+        self, text: str, /, *, options: tuple[str, ...] = (), default: str = "", seconds: float | None = None
+    ) -> tuple[str, Literal["person", "policy", "timeout", "cancel"]]:
+        question = QuestionAsked(
+            question=new_id("q"),
+            about="question",
+            text=text,
+            options=options,
+            default=default,
+            call=self.call_id,
+            tool=self._name,
+            seconds=seconds,
+        )
+        return await self._pending.ask(question)
+
+
+class Dispatcher:
+    """Runs batches of calls for one session. Each call ends in exactly one `ToolFinished`, whatever happens to it."""
+
+    def __init__(
+        self,
+        *,
+        tools: Registry,
+        permit: Permit,
+        pending: Pending,
+        stream: EventStream,
+        circles: Circles,
+        output_limit: int,
+        spill: Callable[[str], str],
+        report: Callable[[str], object],
+    ) -> None:
+        self._tools = tools
+        self._permit = permit
+        self._pending = pending
+        self._stream = stream
+        self._circles = circles
+        self._output_limit = output_limit
+        self._spill = spill
+        self._report = report
+
+    async def run(self, calls: Sequence[CallPart], *, cut: bool = False) -> None:
+        """Run `calls`; those of an answer that was `cut` off only get their failed results.
+
+        UserError when the model goes in circles after having been told.
+        """
+        verdicts = ["run"] * len(calls) if cut else self._circles.judge(calls)
+        jobs: list[_Job] = []
+        for call, verdict in zip(calls, verdicts, strict=True):
+            jobs.append(self._prepare(call) if verdict == "run" else _done(call, TOLD, "refused"))
+            result = jobs[-1].result
+            if verdict == "run" and result is not None and not cut:
+                self._circles.note(call, result)
+        if len(jobs) == 1:
+            await self._one(jobs[0])
+        else:
+            await self._side_by_side(jobs)
+        if "stop" in verdicts:
+            raise UserError("engine.circles", tool=calls[verdicts.index("stop")].name)
+
+    async def _side_by_side(self, jobs: Sequence[_Job]) -> None:
+        """A call waits for every earlier one that it conflicts with; at most `AT_ONCE` run at a time."""
+        done = [anyio.Event() for _ in jobs]
+        room = anyio.CapacityLimiter(AT_ONCE)
+
+        async def one(at: int) -> None:
+            try:
+                for earlier in range(at):
+                    if conflict(jobs[earlier].claims, jobs[at].claims):
+                        await done[earlier].wait()
+                async with room:
+                    await self._one(jobs[at])
+            finally:
+                done[at].set()
+
+        async with anyio.create_task_group() as group:
+            for at in range(len(jobs)):
+                group.start_soon(one, at)
+
+    def _prepare(self, call: CallPart) -> _Job:
+        if call.problem:
+            return _done(call, call.problem, "failed")
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return _done(call, self._tools.unknown(call.name), "failed")
+        try:
+            checked = validate(tool.spec.parameters, msgspec.json.decode(call.arguments, type=dict[str, Any]))
+            if checked.problem:
+                return _done(call, f"Wrong arguments for {call.name}: {checked.problem}", "failed")
+            return _Job(call=call, tool=tool, args=checked.args, claims=tool.claims(checked.args))
+        except (ToolFailure, msgspec.DecodeError) as failure:
+            return _done(call, str(failure), "failed")
+
+    async def _one(self, job: _Job) -> None:
+        started = time.monotonic()
+        outcome = Outcome(text="")
+        result = job.result
+        try:
+            if result is None:
+                result, outcome = await self._attempt(job)
+                self._circles.note(job.call, result)
+        except anyio.get_cancelled_exc_class():
+            self._finish(job, ResultPart(call_id=job.call.id, text=CANCELLED, status="cancelled"), outcome, started)
+            raise
+        self._finish(job, result, outcome, started)
+
+    def _finish(self, job: _Job, result: ResultPart, outcome: Outcome, started: float) -> None:
+        finished = ToolFinished(
+            call=job.call.id,
+            name=job.call.name,
+            result=result,
+            display=outcome.display,
+            seconds=round(time.monotonic() - started, 3),
+        )
+        if outcome.todo is None:
+            self._stream.emit(finished)
+        else:
+            self._stream.emit(finished, TodoChanged(items=outcome.todo))
+
+    async def _attempt(self, job: _Job) -> tuple[ResultPart, Outcome]:
+        """Judge and run one call; the classes of errors decide who is told."""
+        call, tool = job.call, job.tool
+        try:
+            facts: Facts = await tool.facts(job.args)
+            refused = await self._permit.why_not(call, facts)
+            if refused:
+                return ResultPart(call_id=call.id, text=refused, status="refused"), Outcome(text="")
+            title = facts.title
+            self._stream.emit(ToolStarted(call=call.id, name=call.name, arguments=job.args, title=title))
+            outcome: Outcome = await tool.run(job.args, _Context(call, self._stream, self._pending))
+            return self._bounded(call, outcome), outcome
+        except (ToolFailure, UserError) as failure:
+            return self._bounded(call, Outcome(text=str(failure), status="failed")), Outcome(text="")
+        except Exception:  # noqa: BLE001 - the process edge of a tool: a bug in one must not end the session
+            return self._internal_error(call), Outcome(text="")
+
+    def _internal_error(self, call: CallPart) -> ResultPart:
+        self._report(f"tool {call.name}\n{traceback.format_exc()}")
+        self._stream.emit(WarningRaised(key="engine.tool_bug", values={"tool": call.name}))
+        text = "internal error: the tool failed through a fault of its own; its effect is unknown. Try another way."
+        return ResultPart(call_id=call.id, text=text, status="failed")
+
+    def _bounded(self, call: CallPart, outcome: Outcome) -> ResultPart:
+        text, artifact = outcome.text, Path(outcome.spill).name
+        if not artifact:
+            if len(text) > self._output_limit // 4 and len(text.encode("utf-8", "replace")) > self._output_limit:
+                artifact = self._spill(text)
+            text = bound(text, self._output_limit).text(artifact)
+        return ResultPart(call_id=call.id, text=text, status=outcome.status, artifact=artifact, images=outcome.images)
+
+
+def _done(call: CallPart, text: str, status: Status) -> _Job:
+    return _Job(call=call, result=ResultPart(call_id=call.id, text=text, status=status))
+
+
+def conflict(one: Sequence[Claim], other: Sequence[Claim]) -> bool:
+    """Whether two calls must run in order: they touch the same resource, or one below the other, and one writes."""
+    return any((a.write or b.write) and _overlap(a.resource, b.resource) for a in one for b in other)
+
+
+def _overlap(one: str, other: str) -> bool:
+    if "*" in (one, other) or one == other:
+        return True
+    shorter, longer = sorted((one.rstrip("/\\"), other.rstrip("/\\")), key=len)
+    return longer.startswith((f"{shorter}/", f"{shorter}\\"))

@@ -1,0 +1,47 @@
+"""What a session is given by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio.abc
+
+from gongfu.core.base import Base
+from gongfu.engine.agent import AgentSpec
+from gongfu.engine.pending import Answers
+from gongfu.models.protocol import ModelProvider
+from gongfu.store.artifacts import Artifacts
+from gongfu.store.journal import Journal
+from gongfu.store.sessions import Sessions
+from gongfu.tools.registry import Registry
+from gongfu.workspace.root import Workspace
+
+if TYPE_CHECKING:
+    from gongfu.engine.session import Session
+
+
+class Kit(Base, frozen=True):
+    """The parts that a session works with. They are handed over ready; the session owns none of them but its tools.
+
+    `chain` resolves the models of the main role, `environment` is the note that opens a session, `today` the date as
+    the model is told it, `report` writes the details of a fault to the log and says where, `after_turn` runs between
+    turns, `close` ends what the session's tools keep running, `fork` makes the session of a fork.
+    """
+
+    agent: AgentSpec
+    workspace: Workspace
+    journal: Journal
+    sessions: Sessions
+    artifacts: Artifacts
+    registry: Registry
+    answers: Answers
+    tasks: anyio.abc.TaskGroup
+    chain: Callable[[], Awaitable[Sequence[ModelProvider]]]
+    environment: Callable[[], str]
+    today: Callable[[], str]
+    report: Callable[[str], Path]
+    after_turn: Callable[[], Awaitable[object]]
+    close: Callable[[], Awaitable[None]]
+    fork: Callable[[Session, int], Awaitable[Session]]

@@ -1,0 +1,63 @@
+"""Limits of a turn: one account, shared with everything that the turn starts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from gongfu.core.base import Base
+from gongfu.core.errors import LimitReached
+from gongfu.core.specs import Usage
+
+
+class LimitSpec(Base, frozen=True):
+    """Where to stop. None is no limit. `steps` are requests of the main model, `cost` US dollars."""
+
+    steps: int = 200
+    cost: float | None = None
+    minutes: float | None = None
+    tokens: int | None = None
+
+
+class Limits:
+    """The running account of a turn and its descendants."""
+
+    def __init__(self, spec: LimitSpec, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.spec = spec
+        self._clock = clock
+        self._start = clock()
+        self.steps = 0
+        self.usage = Usage()
+        self.cost: float | None = 0.0
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the time is up, at least 0; None without a limit of time."""
+        if self.spec.minutes is None:
+            return None
+        return max(0.0, self.spec.minutes * 60 - (self._clock() - self._start))
+
+    def before_step(self) -> None:
+        """Account for one more step, or raise `LimitReached`; nothing is sent then."""
+        spec = self.spec
+        if self.steps >= spec.steps:
+            raise LimitReached("engine.limit_steps", steps=self.steps)
+        if spec.minutes is not None and self.seconds_left() == 0.0:
+            raise LimitReached("engine.limit_minutes", minutes=spec.minutes)
+        if spec.cost is not None and self.cost is not None and self.cost >= spec.cost:
+            raise LimitReached("engine.limit_cost", cost=f"{self.cost:.4f}", limit=spec.cost)
+        total = self.usage.input + self.usage.output
+        if spec.tokens is not None and total >= spec.tokens:
+            raise LimitReached("engine.limit_tokens", tokens=total, limit=spec.tokens)
+        self.steps += 1
+
+    def charge(self, usage: Usage, cost: float | None) -> None:
+        """Account for one answered request. With a limit of cost, an unknown price is refused before the turn."""
+        self.usage = self.usage + usage
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+
+    def tail(self) -> tuple[str, ...]:
+        """What the model should know at the end of a request: that the budget is nearly used up."""
+        left = self.spec.steps - self.steps
+        if self.spec.steps >= 10 and 0 <= left < 3:
+            return (f"[{left + 1} requests are left in this turn: finish what matters most and say what is open.]",)
+        return ()

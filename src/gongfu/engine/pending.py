@@ -1,0 +1,68 @@
+"""Questions that wait for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import anyio
+
+from gongfu.core.errors import UserError
+from gongfu.core.events import AnyEvent, QuestionAnswered, QuestionAsked
+
+Answers: TypeAlias = Literal["ask", "no"]
+By: TypeAlias = Literal["person", "policy", "timeout", "cancel"]
+
+
+class _Waiting:
+    def __init__(self) -> None:
+        self.done = anyio.Event()
+        self.answer = ""
+
+
+class Pending:
+    """Asks through events and waits for `answer`. With `answers="no"` nobody is there: the policy answers at once."""
+
+    def __init__(self, emit: Callable[[AnyEvent], None], answers: Answers) -> None:
+        self._emit = emit
+        self._answers: Answers = answers
+        self._waiting: dict[str, _Waiting] = {}
+        self._one = anyio.Lock()
+
+    async def ask(self, question: QuestionAsked) -> tuple[str, By]:
+        """The answer to `question` and who gave it. Questions are put one at a time."""
+        if self._answers == "no":
+            default = "deny" if question.about == "permission" else question.default
+            self._emit(question)
+            self._emit(QuestionAnswered(question=question.question, answer=default, by="policy"))
+            return default, "policy"
+        async with self._one:
+            return await self._wait(question)
+
+    async def _wait(self, question: QuestionAsked) -> tuple[str, By]:
+        waiting = self._waiting[question.question] = _Waiting()
+        by: By = "cancel"
+        answer = question.default
+        self._emit(question)
+        try:
+            with anyio.move_on_after(question.seconds):
+                await waiting.done.wait()
+            by = "person" if waiting.done.is_set() else "timeout"
+            answer = waiting.answer if by == "person" else question.default
+        finally:
+            del self._waiting[question.question]
+            self._emit(QuestionAnswered(question=question.question, answer=answer, by=by))
+        return answer, by
+
+    def answer(self, question: str, answer: str) -> None:
+        """Answer a waiting question; UserError when none of that id waits."""
+        waiting = self._waiting.get(question)
+        if waiting is None:
+            raise UserError("engine.no_such_question", question=question)
+        waiting.answer = answer
+        waiting.done.set()
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Ids of the questions that wait."""
+        return tuple(self._waiting)

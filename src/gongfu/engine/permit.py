@@ -1,0 +1,68 @@
+"""Asks the policy, and the person where the policy says so, whether a call may run."""
+
+from __future__ import annotations
+
+from gongfu.core.events import QuestionAsked
+from gongfu.core.ids import new_id
+from gongfu.core.messages import CallPart
+from gongfu.core.words import say
+from gongfu.engine.judge import judged
+from gongfu.engine.pending import Pending
+from gongfu.permissions.policy import CallFacts, Decision, Grants, Mode, decide
+from gongfu.tools.protocol import Facts
+from gongfu.workspace.root import Workspace
+
+
+class Permit:
+    """The permission of one turn. What was refused once is refused again without asking."""
+
+    def __init__(self, *, workspace: Workspace, mode: Mode, grants: Grants, pending: Pending) -> None:
+        self._workspace = workspace
+        self._mode: Mode = mode
+        self._grants = grants
+        self._pending = pending
+        self._denied: set[str] = set()
+
+    async def why_not(self, call: CallPart, facts: Facts) -> str:
+        """Why `call` may not run, in words for the model; "" when it may."""
+        seen = judged(call.name, facts, self._workspace)
+        decision = decide(seen, self._mode)
+        if decision.verdict == "allow" or (decision.verdict == "ask" and self._grants.cover(seen)):
+            return ""
+        reason = say(f"permissions.{decision.rule}", "en", about=decision.about)
+        if decision.verdict == "deny":
+            return f"Refused by the policy: {reason}. It will be refused again in this turn; find another way or stop."
+        key = f"{call.name}\0{call.arguments}"
+        if key in self._denied:
+            return "Refused before in this turn; it is not asked again."
+        answer, by = await self._pending.ask(_question(call, facts, decision))
+        return self._heed(answer, by, key, seen, reason)
+
+    def _heed(self, answer: str, by: str, key: str, seen: CallFacts, reason: str) -> str:
+        if answer == "session":
+            self._grants.add(seen)
+        if answer in ("allow", "session"):
+            return ""
+        self._denied.add(key)
+        if by == "policy":
+            return (
+                f"Refused: it needs consent ({reason}) and nobody is there to give it. "
+                "It will be refused again; find another way or finish without it."
+            )
+        words = answer.removeprefix("deny").strip(": ")
+        said = f": {words}" if words else ""
+        return f"Refused by the user{said}. Do not try it again; ask or do something else."
+
+
+def _question(call: CallPart, facts: Facts, decision: Decision) -> QuestionAsked:
+    return QuestionAsked(
+        question=new_id("q"),
+        about="permission",
+        text=facts.title or call.name,
+        options=("allow", "session", "deny"),
+        default="deny",
+        call=call.id,
+        tool=call.name,
+        reason=f"permissions.{decision.rule}",
+        preview={**facts.preview, "about": decision.about},
+    )

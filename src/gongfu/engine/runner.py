@@ -1,0 +1,188 @@
+"""Runs one turn of a session from `turn_started` to `turn_finished`, whatever happens in between."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from msgspec.structs import replace
+
+from gongfu.context.budget import tool_output_limit
+from gongfu.context.pairing import CANCELLED, INTERRUPTED
+from gongfu.core.base import Base
+from gongfu.core.errors import LimitReached, ProviderFault, Refusal, UserError
+from gongfu.core.events import MessageAdded, TurnFinished, TurnStarted, TurnStatus
+from gongfu.core.ids import new_id
+from gongfu.engine.answer import bare, problem_of
+from gongfu.engine.asker import Asker
+from gongfu.engine.circles import Circles
+from gongfu.engine.dispatch import Dispatcher
+from gongfu.engine.limits import Limits, LimitSpec
+from gongfu.engine.permit import Permit
+from gongfu.engine.turn import Words, run_turn
+from gongfu.models.protocol import ModelProvider
+
+if TYPE_CHECKING:
+    from gongfu.engine.session import Session
+
+
+class _End(Base, frozen=True):
+    status: TurnStatus
+    reason: str = ""
+    values: dict[str, Any] = {}
+
+
+class Runner:
+    """One turn. `prompt` is the id of the queued prompt that it serves, "" when an interrupted turn goes on."""
+
+    def __init__(self, session: Session, chain: Sequence[ModelProvider], prompt: str) -> None:
+        self.prompt = prompt
+        self._session = session
+        self._chain = chain
+        self._scope = anyio.CancelScope()
+        self._cancelled = False
+        self._words = Words()
+        self._limits = Limits(self._limit_spec())
+        self._started = time.monotonic()
+        self._requests = session.state.requests
+        self._turn = new_id("t")
+
+    def _limit_spec(self) -> LimitSpec:
+        agent, last = self._session.kit.agent, self._session.state.finished
+        if self.prompt or last is None or last.reason != "engine.limit_steps":
+            return agent.limits
+        return replace(agent.limits, steps=min(agent.limits.steps, agent.extra_steps_on_continue))
+
+    def cancel(self) -> None:
+        """Stop at once: the request, the commands, the questions."""
+        self._cancelled = True
+        self._scope.cancel()
+
+    async def run(self) -> TurnFinished:
+        """Run the turn; the event that ended it. Only an end of the whole program gets past here."""
+        self._open()
+        end: _End | None = None
+        try:
+            with self._scope:
+                left = self._limits.seconds_left()
+                if left is not None:
+                    self._scope.deadline = anyio.current_time() + left
+                end = await self._guarded()
+            if end is None:
+                end = self._after_cancel()
+        finally:
+            finished = self._close(end or _End(status="cancelled", reason="engine.cancelled"))
+        return finished
+
+    def _open(self) -> None:
+        session = self._session
+        if self.prompt:
+            session.close_calls(session.state.transcript.open_calls, "interrupted", INTERRUPTED)
+        session.stream.emit(
+            *session.open_with(session.kit.environment()),
+            TurnStarted(
+                turn=self._turn,
+                model=self._chain[0].info.ref,
+                permission=session.kit.agent.mode,
+                prompt=self.prompt,
+                resumed=not self.prompt,
+            ),
+        )
+
+    async def _guarded(self) -> _End:
+        try:
+            await self._course()
+            return _End(status="done")
+        except LimitReached as limit:
+            return _End(status="budget", reason=limit.key, values=_plain(limit.values))
+        except Refusal as refusal:
+            return _End(status="refused", reason=refusal.key, values=_plain(refusal.values))
+        except UserError as error:
+            return _End(status="failed", reason=error.key, values=_plain(error.values))
+        except ProviderFault as fault:
+            model = fault.model or self._chain[-1].info.ref
+            values = {"model": model, "kind": fault.kind, "detail": _sentence(fault.detail)}
+            return _End(status="failed", reason="engine.fault", values=values)
+        except Exception as bug:  # noqa: BLE001 - the edge of a session: its fault must not end the others
+            log = self._session.kit.report(traceback.format_exc())
+            detail = f"{type(bug).__name__}: {bug}"[:300]
+            return _End(status="failed", reason="engine.internal", values={"detail": detail, "log": str(log)})
+
+    async def _course(self) -> None:
+        session = self._session
+        state, stream, kit = session.state, session.stream, session.kit
+        asker = Asker(
+            agent=kit.agent,
+            chain=self._chain,
+            tools=kit.registry.specs,
+            stream=stream,
+            state=state,
+            ledger=session.ledger,
+            limits=self._limits,
+            tail=lambda: (*session.tail(), *self._limits.tail()),
+            partial=lambda text: self._words.add(text, more=True),
+        )
+        permit = Permit(workspace=kit.workspace, mode=kit.agent.mode, grants=session.grants, pending=session.pending)
+        dispatcher = Dispatcher(
+            tools=kit.registry,
+            permit=permit,
+            pending=session.pending,
+            stream=stream,
+            circles=Circles(),
+            output_limit=tool_output_limit(asker.budget(self._chain[0].info), kit.agent.max_tool_output),
+            spill=lambda text: kit.artifacts.put(session.id, text.encode("utf-8", "surrogatepass")),
+            report=kit.report,
+        )
+        await run_turn(
+            asker=asker,
+            dispatcher=dispatcher,
+            limits=self._limits,
+            state=state,
+            steering=session.take_steering,
+            emit=stream.emit,
+            check=self._check,
+            words=self._words,
+        )
+
+    def _check(self, text: str) -> str:
+        schema = self._session.state.schema
+        return "" if schema is None else problem_of(schema, text)
+
+    def _after_cancel(self) -> _End:
+        if self._cancelled or self._limits.spec.minutes is None:
+            return _End(status="cancelled", reason="engine.cancelled")
+        return _End(status="budget", reason="engine.limit_minutes", values={"minutes": self._limits.spec.minutes})
+
+    def _close(self, end: _End) -> TurnFinished:
+        session = self._session
+        session.close_calls(session.state.transcript.open_calls, "cancelled", CANCELLED)
+        for message in session.take_steering():  # words that came too late for this turn are read in the next
+            session.stream.emit(MessageAdded(message=message))
+        finished = TurnFinished(
+            turn=self._turn,
+            status=end.status,
+            reason=end.reason,
+            values=end.values,
+            text=self._words.text if session.state.schema is None else bare(self._words.text),
+            usage=self._limits.usage,
+            cost=self._limits.cost,
+            requests=session.state.requests - self._requests,
+            steps=self._limits.steps,
+            seconds=round(time.monotonic() - self._started, 3),
+        )
+        session.stream.emit(finished)
+        session.kit.sessions.note_turn(session.id, usage=finished.usage, cost=finished.cost, at=time.time())
+        return finished
+
+
+def _plain(values: dict[str, object]) -> dict[str, Any]:
+    """Values as JSON can hold them."""
+    return {k: v if isinstance(v, (int, float, str)) or v is None else str(v) for k, v in values.items()}
+
+
+def _sentence(text: str) -> str:
+    short = " ".join(text.split())[:500].rstrip()
+    return short if short.endswith((".", "!", "?", "。")) or not short else f"{short}."

@@ -1,0 +1,262 @@
+"""A session: five methods in (`prompt`, `steer`, `cancel`, `answer`, `fork`), one stream of events out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import anyio
+import msgspec
+
+from gongfu.context.pairing import INTERRUPTED, closing
+from gongfu.context.units import Ledger
+from gongfu.core.errors import UsageError, UserError
+from gongfu.core.events import (
+    AnyEvent,
+    MessageAdded,
+    PromptDropped,
+    PromptQueued,
+    SessionTitled,
+    ToolFinished,
+    TurnFinished,
+    WarningRaised,
+)
+from gongfu.core.ids import new_id
+from gongfu.core.messages import CallPart, ImagePart, Message, Status, user
+from gongfu.core.specs import Usage
+from gongfu.engine.kit import Kit
+from gongfu.engine.pending import Pending
+from gongfu.engine.runner import Runner
+from gongfu.engine.state import SessionState, UsageLine
+from gongfu.engine.stream import EventStream
+from gongfu.models.protocol import ModelProvider
+from gongfu.permissions.policy import Grants
+
+RESUME = ""
+TITLE = 60
+SCHEMA = "Your final answer must be nothing but JSON that follows this JSON Schema:"
+
+
+class Prompted:
+    """A prompt on its way. `await prompted` (or `result()`) waits for the end of its turn."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self._done = anyio.Event()
+        self._result: TurnFinished | None = None
+
+    def settle(self, result: TurnFinished) -> None:
+        """Its turn has ended."""
+        self._result = result
+        self._done.set()
+
+    async def result(self) -> TurnFinished:
+        """How the turn ended; a caller that stops waiting does not end the turn."""
+        await self._done.wait()
+        if self._result is None:
+            raise UserError("engine.cancelled")
+        return self._result
+
+    def __await__(self) -> Generator[Any, Any, TurnFinished]:
+        return self.result().__await__()
+
+    def drop(self) -> None:
+        """It was taken back before its turn."""
+        self._done.set()
+
+
+class Session:
+    """One conversation. One turn runs at a time; further prompts wait in a durable queue."""
+
+    def __init__(self, id: str, equip: Callable[[Session], Kit]) -> None:
+        self.id = id
+        kit = self.kit = equip(self)
+        self.state = SessionState()
+        self.stream = EventStream(id, kit.journal, self.state)
+        self.pending = Pending(self.stream.emit, kit.answers)
+        self.grants = Grants()
+        self.ledger = Ledger()
+        self._handles: dict[str, Prompted] = {}
+        self._steering: list[Message] = []
+        self._runner: Runner | None = None
+        self._working = False
+        self._resume = False
+        self._idle = anyio.Event()
+        self._idle.set()
+        self._chain: Sequence[ModelProvider] = ()
+
+    # --- what a surface reads ---
+
+    @property
+    def title(self) -> str:
+        """A short name, made from the first prompt."""
+        return self.state.title
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The transcript as it stands."""
+        return tuple(self.state.transcript.messages)
+
+    @property
+    def usage(self) -> dict[str, UsageLine]:
+        """Requests, tokens and money by purpose."""
+        return dict(self.state.usage)
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn is under way."""
+        return self._runner is not None
+
+    @property
+    def queue(self) -> tuple[PromptQueued, ...]:
+        """Prompts that wait for their turn."""
+        return tuple(self.state.queue.values())
+
+    # --- the five methods ---
+
+    async def prompt(
+        self, text: str, *, images: Sequence[ImagePart] = (), schema: dict[str, Any] | None = None
+    ) -> Prompted:
+        """Queue a prompt and return at once; an empty one goes on with an interrupted turn.
+
+        `schema` is a JSON Schema that the final answer must follow. Raises UserError (nothing is recorded then) when
+        no model can be had, or there is nothing to go on with.
+        """
+        self._chain = await self.kit.chain()
+        self._check_price()
+        if not text.strip() and not images:
+            return self._go_on()
+        text = text.encode("utf-8", "replace").decode()
+        if schema is not None:
+            text = f"{text}\n\n{SCHEMA}\n{msgspec.json.encode(schema).decode()}"
+        handle = Prompted(new_id("p"))
+        message = user(text, images=tuple(images), id=handle.id)
+        self._handles[handle.id] = handle
+        events: list[AnyEvent] = [PromptQueued(prompt=handle.id, message=message, schema=schema)]
+        if not self.state.title:
+            events.append(SessionTitled(title=_title(text)))
+            self.kit.sessions.set_title(self.id, _title(text))
+        self.stream.emit(*events)
+        self._kick()
+        return handle
+
+    async def steer(self, text: str) -> None:
+        """Words for the turn that runs: it reads them before its next request. With no turn running, a prompt."""
+        if self._runner is None:
+            await self.prompt(text)
+        else:
+            self._steering.append(user(text, kind="steer", id=new_id("m")))
+
+    async def cancel(self, prompt: str = "") -> None:
+        """Stop the turn that runs, at once; with `prompt`, take a queued prompt back instead."""
+        if prompt and prompt in self.state.queue:
+            self.stream.emit(PromptDropped(prompt=prompt))
+            self._handles.pop(prompt, Prompted(prompt)).drop()
+        elif self._runner is not None and prompt in ("", self._runner.prompt):
+            self._runner.cancel()
+
+    async def answer(self, question: str, answer: str) -> None:
+        """Answer a question that waits: for a permission "allow", "session", "deny" or "deny: why"."""
+        self.pending.answer(question, answer)
+
+    async def fork(self, seq: int | None = None) -> Session:
+        """A new session with everything up to sequence `seq` (default: all of it)."""
+        return await self.kit.fork(self, self.stream.last if seq is None else seq)
+
+    # --- inside ---
+
+    def _check_price(self) -> None:
+        if self.kit.agent.limits.cost is None:
+            return
+        for provider in self._chain:
+            if provider.info.price.cost(_ONE) is None:
+                raise UsageError("engine.price_unknown", model=provider.info.ref)
+
+    def _go_on(self) -> Prompted:
+        if self.state.queue:
+            first = next(iter(self.state.queue))
+            handle = self._handles.setdefault(first, Prompted(first))
+        elif self.state.interrupted():
+            self._resume = True
+            handle = self._handles[RESUME] = Prompted(RESUME)
+        else:
+            raise UserError("engine.nothing_to_continue")
+        self._kick()
+        return handle
+
+    def _kick(self) -> None:
+        if not self._working:
+            self._working = True
+            self._idle = anyio.Event()
+            self.kit.tasks.start_soon(self._work)
+
+    async def _work(self) -> None:
+        """Run what is queued, one turn after the other."""
+        try:
+            while self._resume or self.state.queue:
+                prompt = RESUME if self._resume else next(iter(self.state.queue))
+                self._resume = False
+                self._runner = Runner(self, self._chain, prompt)
+                finished = await self._runner.run()
+                self._runner = None
+                handle = self._handles.pop(prompt, None)
+                if handle is not None:
+                    handle.settle(finished)
+                await self.kit.after_turn()
+        finally:
+            self._runner = None
+            self._working = False
+            self._idle.set()
+
+    def take_steering(self) -> list[Message]:
+        """The words that came since the last call."""
+        taken, self._steering = self._steering, []
+        return taken
+
+    def tail(self) -> tuple[str, ...]:
+        """What has changed since the session began and the model should know: the date."""
+        today = self.kit.today()
+        first = next(iter(self.state.transcript.messages), None)
+        if first is None or first.kind != "note" or today in first.text:
+            return ()
+        return (f"[Today is {today}.]",)
+
+    def close_calls(self, calls: Sequence[CallPart], status: Status, text: str) -> None:
+        """Give each of `calls` its one result."""
+        for call, result in zip(calls, closing(calls, status, text), strict=True):
+            self.stream.emit(ToolFinished(call=call.id, name=call.name, result=result))
+
+    def load(self) -> None:
+        """Read the session from the journal, and close what a kill left open.
+
+        A call that had begun is closed as interrupted; one that had not may still run when the turn goes on.
+        """
+        self.stream.load()
+        began = self.state.transcript.newest_calls & self.state.started_calls
+        started = [c for c in self.state.transcript.open_calls if c.id in began]
+        self.close_calls(started, "interrupted", INTERRUPTED)
+        mended = self.state.transcript.mend()
+        if mended is not None:
+            values = {"added": len(mended.added), "dropped": len(mended.dropped)}
+            self.stream.emit(mended, WarningRaised(key="engine.history_mended", values=values))
+        if self.state.turn is not None:
+            self.stream.emit(TurnFinished(turn=self.state.turn.turn, status="interrupted", reason="engine.interrupted"))
+
+    def open_with(self, note: str) -> list[AnyEvent]:
+        """What must stand before the first prompt of a session."""
+        return [] if self.state.transcript.messages else [MessageAdded(message=user(note, kind="note"))]
+
+    async def close(self) -> None:
+        """End the turn that runs and what the tools keep running; the session can be opened again."""
+        await self.cancel()
+        await self._idle.wait()
+        await self.kit.close()
+        self.stream.close()
+
+
+_ONE = Usage(input=1, output=1)
+
+
+def _title(text: str) -> str:
+    line = next((" ".join(line.split()) for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= TITLE else f"{line[: TITLE - 1].rstrip()}…"
