@@ -21,17 +21,15 @@ TEXT = {
         "在 {server} 中加载模型，或设置密钥（例如 DEEPSEEK_API_KEY 或 ANTHROPIC_API_KEY）；\n"
         "或运行 `gongfu models pull` 下载一个无需密钥、在本机运行的小模型（1.1 GB）。",
     ),
+    "unknown_near": (
+        "No provider is called {name!r} (model {ref!r}). Did you mean {near}? Nothing was sent.",
+        "没有名为 {name!r} 的提供商（模型 {ref!r}）。您是否想用 {near}？未发送任何内容。",
+    ),
     "unknown_provider": (
-        "No provider is called {name!r} (in the model {ref!r}). {hint}Nothing was sent.",
-        "没有名为 {name!r} 的提供商（模型 {ref!r}）。{hint}未发送任何内容。",
-    ),
-    "hint_near": (
-        "Did you mean {near}? ",
-        "您是否想用 {near}？",
-    ),
-    "hint_add": (
-        "Known are {known}; add others under `providers` in the settings. ",
-        "已知的有 {known}；其他的请在设置的 `providers` 中添加。",
+        "No provider is known for the model {ref!r}. Nothing was sent. Write provider/model with one of {known}, "
+        "or add a provider under `providers` in the settings.",
+        "不知道模型 {ref!r} 属于哪个提供商，未发送任何内容。请写成 提供商/模型，提供商可为 {known}，"
+        "或在设置的 `providers` 中添加。",
     ),
     "which_provider": (
         "Which provider serves {ref!r}? Write it as provider/model, for example {example}. Nothing was sent.",

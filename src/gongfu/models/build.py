@@ -1,0 +1,120 @@
+"""Makes one provider: its endpoint with key and headers, what is known of the model, and the adapter it needs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import msgspec
+
+from gongfu.core.base import Base
+from gongfu.core.errors import Unauthorized, UsageError, UserError
+from gongfu.core.specs import ModelInfo, Price
+from gongfu.models.endpoint import is_loopback
+from gongfu.models.keys import find_key, masked, variables_of
+from gongfu.models.known import address_in, api_of, known
+from gongfu.models.protocol import Delta, Dialect, Prepared, Request
+
+if TYPE_CHECKING:
+    from gongfu.config.paths import Places
+    from gongfu.config.settings import Provider
+    from gongfu.models.protocol import ModelProvider
+    from gongfu.models.transport import Transport
+
+
+class Endpoint(Base, frozen=True):
+    """Where a provider is and how it is spoken to. Its repr hides the key and the values of headers."""
+
+    provider: str
+    api: Dialect
+    base_url: str
+    key: str = ""
+    quirks: str = ""
+    headers: dict[str, str] = {}
+    ca_file: str = ""
+    proxy: str = ""
+
+    def __repr__(self) -> str:
+        key = masked(self.key) if self.key else "none"
+        return f"Endpoint({self.provider!r}, {self.api!r}, {self.base_url!r}, key={key})"
+
+
+def endpoint_of(name: str, given: Provider | None, env: Mapping[str, str], places: Places) -> Endpoint:
+    """The endpoint of a provider: settings first, then the environment, then what is known of its name.
+
+    Raises UsageError for a provider without an address, UserError when its own address needs a key and there is none.
+    """
+    builtin = known(name)
+    base_url = given.base_url if given else ""
+    if builtin and not base_url:
+        base_url = address_in(env, builtin) or builtin.base_url
+    if not base_url:
+        raise UsageError("router.no_address", provider=name)
+    host = urlsplit(base_url).hostname or ""
+    key = find_key(name, given, env, places, keyring=not is_loopback(host))
+    if key is None and builtin and not builtin.port and host == urlsplit(builtin.base_url).hostname:
+        raise UserError("router.no_key", provider=name, variables=variables_of(name)[0], file=str(places.keys))
+    api = given.api if given else "openai_chat"
+    if builtin and (given is None or (builtin.api == "anthropic" and not given.base_url)):
+        api = api_of(builtin, base_url)
+    return Endpoint(
+        provider=name,
+        api=api,
+        base_url=base_url,
+        key=key.value if key else "",
+        quirks=given.quirks if given else "",
+        headers=given.headers if given else {},
+        ca_file=given.ca_file if given else "",
+        proxy=given.proxy if given else "",
+    )
+
+
+def at(endpoint: Endpoint, base_url: str) -> Endpoint:
+    """The same at another address."""
+    return msgspec.structs.replace(endpoint, base_url=base_url)
+
+
+def transport_of(endpoint: Endpoint, env: Mapping[str, str]) -> Transport:
+    """The connection to an endpoint, with the headers that carry its key."""
+    from gongfu.models.transport import Transport  # a scripted run needs none
+
+    headers: dict[str, str] = {}
+    if endpoint.key and endpoint.api == "anthropic":
+        headers = {"x-api-key": endpoint.key, "anthropic-version": "2023-06-01"}
+    elif endpoint.key:
+        headers = {"Authorization": f"Bearer {endpoint.key}"}
+    return Transport(
+        endpoint.base_url,
+        headers=headers | endpoint.headers,
+        ca_file=endpoint.ca_file,
+        proxy=endpoint.proxy,
+        env=env,
+    )
+
+
+class Keyless:
+    """Stands in a chain for a model whose key is missing: refuses, so that the next one is asked, visibly."""
+
+    def __init__(self, info: ModelInfo, problem: str) -> None:
+        self.info = info
+        self._problem = problem
+
+    async def complete(self, _request: Request, /) -> AsyncGenerator[Delta, None]:
+        """Raises Unauthorized; nothing is sent."""
+        yield Prepared(body=b"")
+        raise Unauthorized(self._problem, model=self.info.ref)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def scripted(file: Path, ref: str) -> ModelProvider:
+    """A provider that plays the script in a file. Raises ConfigError for a script that is wrong."""
+    from gongfu.models.scripted import SCRIPTED, Scripted, read_script
+
+    return Scripted(read_script(file), info=msgspec.structs.replace(SCRIPTED, ref=ref, name=file.stem))
+
+
+FREE = Price(input=0.0, cached=0.0, cache_write=0.0, output=0.0)

@@ -1,0 +1,196 @@
+"""From roles to providers: which model does what, made when it is first needed and kept while the router lives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import anyio
+
+from gongfu.core.errors import UsageError, UserError
+from gongfu.models.gate import FAST, MAIN, Gate, Gated
+from gongfu.models.refs import LOCAL, Target, merged, resolve
+
+if TYPE_CHECKING:
+    from gongfu.config.paths import Places
+    from gongfu.config.settings import Settings
+    from gongfu.core.specs import ModelInfo
+    from gongfu.models.build import Endpoint
+    from gongfu.models.detect import Found
+    from gongfu.models.protocol import ModelProvider
+
+Role: TypeAlias = Literal["main", "fast"]
+
+
+class Router:
+    """Chooses models for one configuration; several routers share nothing.
+
+    `extra` holds ready providers by reference; they come before everything that settings say of the same reference,
+    and the first of them is the main model when none is configured.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        env: Mapping[str, str],
+        places: Places,
+        *,
+        extra: Mapping[str, ModelProvider] = {},
+    ) -> None:
+        self._settings = settings
+        self._env = env
+        self._places = places
+        self._extra = dict(extra)
+        self._made: dict[tuple[str, Role], ModelProvider] = {}
+        self._gates: dict[str, Gate] = {}
+        self._found: Found | None = None
+        self._finding = anyio.Lock()
+
+    async def chain(self, role: Role, override: str = "") -> tuple[ModelProvider, ...]:
+        """The providers of a role, to be tried in order. `override` is one reference or several at commas.
+
+        Without any the main model is detected, and there is no fast one: (). Raises UserError for a reference that
+        means nothing, and when no member of the chain has a key; a member without one refuses when it is asked.
+        """
+        refs = self._refs(role, override)
+        if not refs and role == "fast":
+            return ()
+        if not refs:
+            found = await self.found()
+            return (self._provider(Target(provider=found.provider, model=found.model), role, found),)
+        providers: list[ModelProvider] = []
+        problems: list[UserError] = []
+        for ref in refs:
+            try:
+                providers.append(self._provider_of(ref, role))
+            except UsageError:
+                raise
+            except UserError as problem:
+                problems.append(problem)
+                providers.append(self._absent(ref, problem))
+        if len(problems) == len(refs):
+            raise problems[0]
+        return tuple(providers)
+
+    def _refs(self, role: Role, override: str) -> list[str]:
+        written = [r.strip() for r in override.split(",") if r.strip()]
+        if written:
+            return written
+        models = self._settings.models
+        configured = models.main if role == "main" else models.fast
+        if configured:
+            return list(configured)
+        variable = "GONGFU_MODEL" if role == "main" else "GONGFU_FAST_MODEL"
+        written = [r.strip() for r in self._env.get(variable, "").split(",") if r.strip()]
+        return written or (list(self._extra)[:1] if role == "main" else [])
+
+    async def found(self) -> Found:
+        """The model that detection finds; looked for once. Raises UserError when there is none."""
+        async with self._finding:
+            if self._found is None:
+                self._found = self._configured() or await self._detect()
+        return self._found
+
+    def _configured(self) -> Found | None:
+        """The default model of the first configured provider that has one."""
+        from gongfu.models.detect import Found
+
+        targets = [resolve(name, self._settings, self._env) for name in self._settings.providers]
+        for target in targets:
+            given = self._settings.providers[target.provider]
+            if target.model or given.api in ("local", "scripted"):
+                return Found(provider=target.provider, model=target.model, by=f"providers.{target.provider}")
+        if targets:
+            raise UsageError("router.no_model", provider=targets[0].provider)
+        return None
+
+    async def _detect(self) -> Found:
+        from gongfu.models.detect import detect  # only when nothing is configured
+
+        return await detect(self._env, self._places)
+
+    def resolve(self, ref: str) -> Target:
+        """What a reference means. Raises UsageError for one that means nothing."""
+        return resolve(ref, self._settings, self._env)
+
+    def endpoint(self, provider: str) -> Endpoint:
+        """Where a provider is, with its key. Raises UserError when something is missing."""
+        from gongfu.models.build import endpoint_of
+
+        return endpoint_of(provider, self._settings.providers.get(provider), self._env, self._places)
+
+    def info(self, ref: str, role: Role = "main") -> ModelInfo:
+        """What is known of a model, settings included. Raises UsageError for a reference that means nothing."""
+        if ref in self._extra:
+            return self._extra[ref].info
+        return self._info(self.resolve(ref), role)
+
+    def _provider_of(self, ref: str, role: Role) -> ModelProvider:
+        if ref in self._extra:
+            return self._extra[ref]
+        return self._provider(self.resolve(ref), role)
+
+    def _provider(self, target: Target, role: Role, found: Found | None = None) -> ModelProvider:
+        made = self._made.get((target.ref, role))
+        if made is None:
+            made = self._made[target.ref, role] = self._make(target, role, found)
+        return made
+
+    def _make(self, target: Target, role: Role, found: Found | None) -> ModelProvider:
+        from gongfu.models import build  # loads the one adapter that is needed
+
+        given = self._settings.providers.get(target.provider)
+        if target.provider == "scripted" and given is None:
+            return build.scripted(Path(target.model), target.ref)
+        if given is not None and given.api == "scripted":
+            if not given.script:
+                raise UsageError("router.no_script", provider=target.provider)
+            return build.scripted(Path(given.script), target.ref)
+        if target.provider == LOCAL or (given is not None and given.api == "local"):
+            provider = build.local(target.model, self._places, self._env)
+            return self._gated(provider, LOCAL, provider.info.slots or 1, role)
+        endpoint = build.endpoint_of(target.provider, given, self._env, self._places)
+        if found is not None and found.base_url:
+            endpoint = build.at(endpoint, found.base_url)
+        info = self._info(target, role, window=found.window if found else 0)
+        provider = build.remote(endpoint, info, self._env)
+        return self._gated(provider, endpoint.base_url, info.slots, role)
+
+    def _gated(self, provider: ModelProvider, place: str, slots: int, role: Role) -> ModelProvider:
+        """Behind the queue of its endpoint, when that serves only so many requests at a time."""
+        if not slots:
+            return provider
+        gate = self._gates.setdefault(place, Gate(slots))
+        return Gated(provider, gate, MAIN if role == "main" else FAST)
+
+    def _absent(self, ref: str, problem: UserError) -> ModelProvider:
+        from gongfu.models.build import Keyless
+
+        return Keyless(self._info(self.resolve(ref), "main"), str(problem))
+
+    def _info(self, target: Target, role: Role, *, window: int = 0) -> ModelInfo:
+        from gongfu.models import build
+
+        known = self._settings.model_settings
+        given = known.get(target.written) or known.get(target.ref) or known.get("*")
+        window = (self._window() if role == "main" else 0) or window
+        return merged(build.info_of(target.provider, target.model, self._settings, self._places), given, window=window)
+
+    def _window(self) -> int:
+        text = self._env.get("GONGFU_CONTEXT_WINDOW", "").strip()
+        if not text:
+            return 0
+        try:
+            window = int(text)
+        except ValueError:
+            window = 0
+        if window <= 0:
+            raise UsageError("router.bad_window", value=text)
+        return window
+
+    async def aclose(self) -> None:
+        """Close every provider that was made or handed over. May be called more than once."""
+        made, self._made = list(self._made.values()), {}
+        for provider in [*made, *self._extra.values()]:
+            await provider.aclose()
