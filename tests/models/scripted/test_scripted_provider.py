@@ -169,10 +169,14 @@ async def test_a_drop_keeps_what_arrived_and_no_call() -> None:
         [Fault("drop", after=2, answer=Call("shell", {"command": "ls"}, text="I am looking at the files"))]
     )
     seen: list[Delta] = []
-    with pytest.raises(StreamCut) as caught:
+
+    async def collect() -> None:
         async with aclosing(provider.complete(ask())) as deltas:
             async for delta in deltas:
                 seen.append(delta)
+
+    with pytest.raises(StreamCut) as caught:
+        await collect()
     partial = caught.value.partial
     assert isinstance(partial, Answer)
     assert partial.message.text == "".join(d.text for d in seen if isinstance(d, Text))
