@@ -102,7 +102,7 @@ def delete_sessions(cli: Cli, *, ids: tuple[str, ...], yes: bool, config: str | 
 
     async def work() -> int:
         async with opened(cli, Opening(config=config or "", root=root)) as app:
-            rows = [app.rows.get(id) for id in ids]
+            rows = [app.rows.get(name) for name in ids]
             for row in rows:
                 cli.note(f"{row.id}  {row.title}")
             if not yes and not confirm(cli, cli.say("delete_sure", count=len(rows))):

@@ -70,32 +70,18 @@ class History:
         return "\n\n".join(blocks)
 
     def _line(self, event: ev.AnyEvent) -> str:
-        lines = self._lines
         match event:
             case ev.ToolStarted():
                 self._started[event.call] = event
-                return ""
             case ev.ToolFinished():
-                return "\n".join(lines.tool(self._started.pop(event.call, None), event))
+                return "\n".join(self._lines.tool(self._started.pop(event.call, None), event))
             case ev.QuestionAsked():
                 self._asked[event.question] = event
-                return ""
             case ev.QuestionAnswered():
                 return self._answered(event)
-            case ev.RequestSent() if lines.verbose:
-                return lines.request(event)
-            case ev.RequestFailed():
-                return lines.retry(event)
-            case ev.WarningRaised():
-                return lines.warning(event)
-            case ev.WindowObserved():
-                return lines.window(event)
-            case ev.HistoryRepaired():
-                return lines.repaired(event)
-            case ev.JobChanged():
-                return lines.job(event)
             case _:
-                return ""
+                return self._lines.note(event)
+        return ""
 
     def _answered(self, event: ev.QuestionAnswered) -> str:
         asked = self._asked.pop(event.question, None)

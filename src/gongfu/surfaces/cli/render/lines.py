@@ -100,6 +100,28 @@ class Lines(Base, frozen=True):
         rows = cast("list[dict[str, Any]]", items) if isinstance(items, list) else []
         return [f"{_TODO.get(str(row.get('status')), '☐')} {one_line(str(row.get('text', '')), 160)}" for row in rows]
 
+    def note(self, event: ev.AnyEvent, *, quiet: bool = False) -> str:
+        """The line of an event that stands by itself; "" for one that has none (or is not worth it when `quiet`)."""
+        match event:
+            case ev.WarningRaised():
+                text = self.warning(event)
+            case ev.WindowObserved():
+                text = self.window(event)
+            case ev.HistoryRepaired():
+                text = self.repaired(event)
+            case ev.RequestFailed():
+                last = event.retry_in is None and not event.next_model
+                text = self.retry(event) if last or not quiet else ""
+            case ev.JobChanged() if not quiet:
+                text = self.job(event)
+            case ev.QuestionAnswered() if event.by != "person" and not quiet:
+                text = self.answered(event)
+            case ev.RequestSent() if self.verbose:
+                text = self.request(event)
+            case _:
+                text = ""
+        return text
+
     def retry(self, event: ev.RequestFailed) -> str:
         """What a model endpoint did, and what happens next."""
         fault = self.fault(event.fault)

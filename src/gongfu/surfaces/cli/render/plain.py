@@ -73,8 +73,7 @@ class Plain:
     def _failed(self, event: ev.RequestFailed) -> Written:
         broken = "\n" if self._stream and self._text else ""
         self._text = ""
-        last = event.retry_in is None and not event.next_model
-        return Written(out=broken, err=self._lines.retry(event) + "\n" if last or not self._quiet else "")
+        return Written(out=broken, err=_line(self._lines.note(event, quiet=self._quiet)))
 
     def _finish(self, event: ev.TurnFinished) -> Written:
         text = event.text
@@ -87,25 +86,14 @@ class Plain:
         return Written(out=out, err="".join(line + "\n" for line in closing))
 
     def _note(self, event: ev.AnyEvent) -> Written:
-        lines = self._lines
-        match event:
-            case ev.ToolStarted():
-                self._started[event.call] = event
-                return Written()
-            case ev.ToolFinished():
-                text = [] if self._quiet else lines.tool(self._started.pop(event.call, None), event)
-            case ev.WarningRaised():
-                text = [lines.warning(event)]
-            case ev.WindowObserved():
-                text = [lines.window(event)]
-            case ev.HistoryRepaired():
-                text = [lines.repaired(event)]
-            case ev.JobChanged():
-                text = [] if self._quiet else [lines.job(event)]
-            case ev.QuestionAnswered() if event.by != "person":
-                text = [] if self._quiet else [lines.answered(event)]
-            case ev.RequestSent() if lines.verbose:
-                text = [lines.request(event)]
-            case _:
-                text = []
-        return Written(err="".join(line + "\n" for line in text))
+        if isinstance(event, ev.ToolStarted):
+            self._started[event.call] = event
+            return Written()
+        if isinstance(event, ev.ToolFinished):
+            lines = self._lines.tool(self._started.pop(event.call, None), event)
+            return Written(err="" if self._quiet else _line("\n".join(lines)))
+        return Written(err=_line(self._lines.note(event, quiet=self._quiet)))
+
+
+def _line(text: str) -> str:
+    return f"{text}\n" if text else ""

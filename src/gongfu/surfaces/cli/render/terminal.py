@@ -134,26 +134,10 @@ class Terminal:
         return text + self._as("text", "\n".join(closing[:-1] if self._quiet else closing))
 
     def _note(self, event: ev.AnyEvent, time: float, columns: int) -> str:
-        lines = self._lines
-        match event:
-            case ev.RequestSent():
-                self._waiting = (lines.speech("waiting_for", model=event.model.rpartition("/")[2]), time)
-                text = lines.request(event) if lines.verbose else ""
-            case ev.RequestFailed():
-                self._waiting = (lines.speech("waiting_retry"), time) if event.retry_in else None
-                broken = self._blocks(self._markdown.finish(), columns)
-                last = event.retry_in is None and not event.next_model
-                return broken + self._as("line", lines.retry(event) if last or not self._quiet else "")
-            case ev.WarningRaised():
-                text = lines.warning(event)
-            case ev.WindowObserved():
-                text = lines.window(event)
-            case ev.HistoryRepaired():
-                text = lines.repaired(event)
-            case ev.JobChanged():
-                text = "" if self._quiet else lines.job(event)
-            case ev.QuestionAnswered() if event.by != "person":
-                text = "" if self._quiet else lines.answered(event)
-            case _:
-                text = ""
-        return self._as("line", text)
+        speech, broken = self._lines.speech, ""
+        if isinstance(event, ev.RequestSent):
+            self._waiting = (speech("waiting_for", model=event.model.rpartition("/")[2]), time)
+        elif isinstance(event, ev.RequestFailed):
+            self._waiting = (speech("waiting_retry"), time) if event.retry_in else None
+            broken = self._blocks(self._markdown.finish(), columns)
+        return broken + self._as("line", self._lines.note(event, quiet=self._quiet))

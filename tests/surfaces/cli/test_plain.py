@@ -1,0 +1,142 @@
+"""What a turn looks like without a terminal."""
+
+from __future__ import annotations
+
+from gongfu.core import events as ev
+from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.render.plain import Plain
+from gongfu.surfaces.cli.speech import Speech
+from gongfu.surfaces.cli.style import Style
+
+from .events import DIFF, answer, entry, finished, started, turn_end
+
+
+def play(*events: ev.AnyEvent, language: str = "en", verbose: bool = False, **options: bool) -> tuple[str, str]:
+    lines = Lines(style=Style(), speech=Speech(language=language), verbose=verbose)  # type: ignore[arg-type]
+    plain = Plain(lines, session="s_1", **options)
+    written = [plain.feed(entry(event)) for event in events]
+    return "".join(w.out for w in written), "".join(w.err for w in written)
+
+
+TURN = (
+    ev.RequestSent(request="r", purpose="main", model="a/b"),
+    ev.TextDelta(text="Let me look."),
+    answer("Let me look.", "shell"),
+    started(),
+    finished("1 failed", display={"kind": "command", "code": 1, "summary": "exit 1, 12 lines", "output": "boom"}),
+    ev.TextDelta(text="It is "),
+    ev.TextDelta(text="fixed."),
+    answer("It is fixed."),
+    turn_end("It is fixed."),
+)
+
+
+def test_standard_output_holds_the_answer_alone() -> None:
+    out, err = play(*TURN)
+    assert out == "It is fixed.\n"
+    assert "Let me look.\n" in err
+    assert "● shell  pytest -q  → exit 1, 12 lines  0.8s\n" in err
+    assert "boom" not in err
+    assert "done in 12.3s · steps 2 · 12.3k in (10.0k cached) · 678 out · $0.0123 · s_1" in err
+    assert "\x1b" not in out + err
+
+
+def test_a_terminal_that_cannot_move_gets_every_word_once_as_it_comes() -> None:
+    out, err = play(*TURN, stream=True)
+    assert out == "Let me look.\nIt is fixed.\n"
+    assert "● shell" in err
+
+
+def test_quiet_leaves_the_answer_and_what_went_wrong() -> None:
+    failed = ev.RequestFailed(request="r", fault="unauthorized", status=401, detail="bad key")
+    out, err = play(*TURN, quiet=True)
+    assert (out, err) == ("It is fixed.\n", "")
+    _, err = play(failed, turn_end(status="failed", reason="engine.cancelled"), quiet=True)
+    assert "✗ the key was not accepted (HTTP 401): bad key" in err
+    assert "Cancelled." in err
+    assert "steps" not in err
+
+
+def test_verbose_shows_thinking_requests_and_whole_outputs() -> None:
+    out, err = play(ev.ReasoningDelta(text="hm\nso"), *TURN, verbose=True)
+    assert "│ hm\n│ so\n" in err
+    assert "boom" in err
+    assert "main request to a/b" in err
+    assert out == "It is fixed.\n"
+
+
+def test_an_edit_shows_its_diff_with_line_numbers() -> None:
+    display = {"kind": "diff", "path": "x.py", "diff": DIFF, "added": 1, "removed": 1, "summary": "+1 -1"}
+    _, err = play(started("edit_file", "x.py"), finished("edited", "edit_file", display=display))
+    assert "● edit_file  x.py  → +1 -1" in err
+    assert "   9   def f():\n  10 -     return 1\n  10 +     return 2\n  11   # end\n" in err
+
+
+def test_a_long_diff_is_cut_and_counted() -> None:
+    diff = "@@ -0,0 +1,100 @@\n" + "".join(f"+line {n}\n" for n in range(100))
+    _, err = play(started(), finished(display={"kind": "diff", "diff": diff, "summary": "+100 -0"}))
+    assert "line 39\n" in err
+    assert "line 40\n" not in err
+    assert "… 60 more lines" in err
+
+
+def test_failed_and_refused_calls_say_why() -> None:
+    _, err = play(started("read_file", "x"), finished("No such file: x\nmore", "read_file", status="failed"))
+    assert "✗ read_file  x  → failed: No such file: x …" in err
+    _, err = play(started(), finished("", status="refused", display={"summary": "nobody to ask"}))
+    assert "→ refused: nobody to ask" in err
+
+
+def test_retries_and_warnings_are_seen() -> None:
+    _, err = play(
+        ev.RequestFailed(request="r", fault="throttled", status=429, detail="slow down", retry_in=2.0),
+        ev.RequestFailed(request="r", fault="overloaded", next_model="x/y"),
+        ev.WindowObserved(model="a/b", sent=50_000, served=4096),
+        ev.HistoryRepaired(dropped=("c1",)),
+        ev.JobChanged(job="j1", command="npm start", state="ended", code=1),
+        ev.WarningRaised(key="nowhere.such", values={"a": 1}),
+    )
+    assert "⟳ too many requests (HTTP 429): slow down; trying again in 2.0 s" in err
+    assert "going on with x/y" in err
+    assert "4.1k of 50.0k tokens" in err
+    assert "1 dropped" in err
+    assert "job j1 ended with exit code 1: npm start" in err
+    assert "⚠ nowhere.such {'a': 1}" in err
+
+
+def test_it_speaks_chinese() -> None:
+    out, err = play(*TURN, language="zh")
+    assert out == "It is fixed.\n"
+    assert "完成，用时 12.3s · 步数 2 · 输入 12.3k（缓存 10.0k） · 输出 678 · $0.0123 · s_1" in err
+
+
+def test_what_a_tool_or_model_says_cannot_steer_a_terminal() -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\r"
+    _, err = play(started("shell", evil), finished(evil, status="failed"), answer(evil, "shell"))
+    assert "\x1b" not in err
+    assert "\x07" not in err
+    assert "\u202e" not in err
+    assert "\\u202e" in err
+
+
+def test_a_broken_attempt_does_not_reach_the_answer() -> None:
+    out, err = play(
+        ev.TextDelta(text="half an ans"),
+        ev.RequestFailed(request="r", fault="stream_cut", retry_in=0.5),
+        ev.TextDelta(text="The answer."),
+        answer("The answer."),
+        turn_end("The answer."),
+    )
+    assert out == "The answer.\n"
+    assert "the answer broke off" in err
+
+
+def test_side_requests_are_not_shown_as_answers() -> None:
+    out, err = play(answer("A title", purpose="title"), turn_end("Done."))
+    assert out == "Done.\n"
+    assert "A title" not in err
+
+
+def test_unknown_price_is_said() -> None:
+    _, err = play(turn_end("x", cost=None))
+    assert "price unknown" in err
