@@ -7,6 +7,9 @@ from typing import Any
 from gongfu.surfaces.cli.style import clean
 
 
+_ENOUGH = 8  # characters of a line that tell what kind of block it belongs to
+
+
 class MarkdownStream:
     """Splits a stream of text into finished blocks (paragraphs, lists, fences, tables …) and one that is still open."""
 
@@ -16,8 +19,9 @@ class MarkdownStream:
 
     def feed(self, text: str) -> list[str]:
         """Add text; the blocks that are finished by it, as Markdown."""
+        before = len(self.open) - self.open.rfind("\n")
         self.open += text
-        if "\n" not in text:
+        if "\n" not in text and not before <= _ENOUGH < before + len(text):
             return []
         last = self._last_block()
         if last == 0:
