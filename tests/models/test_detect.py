@@ -15,6 +15,7 @@ from gongfu.config.paths import Places
 from gongfu.core.errors import UserError
 from gongfu.models.detect import detect, survey
 from gongfu.models.known import SERVERS, Known
+from gongfu.models.local.models import DEFAULT, KNOWN, LocalModel, find_model
 from gongfu.models.scripted import Route, serve
 from gongfu.models.scripted.server import Server
 
@@ -49,8 +50,8 @@ def server(routes: Mapping[str, Route]) -> Server:
 @pytest.mark.parametrize(
     ("env", "ref", "by"),
     [
-        ({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}, "anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
-        ({"DEEPSEEK_API_KEY": "k", "MISTRAL_API_KEY": "k"}, "deepseek/deepseek-chat", "DEEPSEEK_API_KEY"),
+        ({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}, "anthropic/claude-sonnet-5", "ANTHROPIC_API_KEY"),
+        ({"DEEPSEEK_API_KEY": "k", "MISTRAL_API_KEY": "k"}, "deepseek/deepseek-v4-flash", "DEEPSEEK_API_KEY"),
         ({"KIMI_API_KEY": "k", "KIMI_MODEL": "x", "MOONSHOT_MODEL": "y"}, "moonshot/y", "KIMI_API_KEY"),
         ({"OPENAI_API_KEY": "k", "OPENAI_MODEL": "mine"}, "openai/mine", "OPENAI_API_KEY"),
     ],
@@ -63,7 +64,7 @@ async def test_a_key_decides_in_the_documented_order(env: dict[str, str], ref: s
 async def test_the_key_file_counts_too(places: Places) -> None:
     places.keys.write_text("deepseek: k\n", encoding="utf-8")
     places.keys.chmod(0o600)
-    assert (await detect({}, places, servers=())).ref == "deepseek/deepseek-chat"
+    assert (await detect({}, places, servers=())).ref == "deepseek/deepseek-v4-flash"
 
 
 async def test_another_address_is_asked_what_it_has(places: Places) -> None:
@@ -72,14 +73,14 @@ async def test_another_address_is_asked_what_it_has(places: Places) -> None:
         found = await detect(env, places, servers=())
         assert (found.ref, found.base_url) == ("openai/their-model", running.base_url)
         assert (await detect(env | {"OPENAI_MODEL": "x"}, places, servers=())).ref == "openai/x"
-    async with serve([], models=["other", "deepseek-chat"]) as running:
+    async with serve([], models=["other", "deepseek-v4-flash"]) as running:
         found = await detect({"DEEPSEEK_BASE_URL": running.base_url}, places, servers=())
-        assert (found.ref, found.by) == ("deepseek/deepseek-chat", "DEEPSEEK_BASE_URL")
+        assert (found.ref, found.by) == ("deepseek/deepseek-v4-flash", "DEEPSEEK_BASE_URL")
 
 
 async def test_an_address_that_does_not_answer_is_still_the_one_that_was_named(places: Places) -> None:
     found = await detect({"DEEPSEEK_BASE_URL": "http://127.0.0.1:1/v1"}, places, servers=())
-    assert found.ref == "deepseek/deepseek-chat"
+    assert found.ref == "deepseek/deepseek-v4-flash"
 
 
 async def test_ollama_prefers_what_is_loaded_and_knows_what_cannot_chat(places: Places) -> None:
@@ -169,11 +170,31 @@ async def test_servers_that_accept_and_stay_silent_cost_little_time(places: Plac
     async def silent(stream: anyio.abc.SocketStream) -> None:
         await anyio.sleep_forever()
 
-    async with anyio.create_task_group() as group, await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    async with listener, anyio.create_task_group() as group:
         group.start_soon(listener.serve, silent)
         port = listener.extra(anyio.abc.SocketAttribute.local_port)
         started = time.monotonic()
         with pytest.raises(UserError):
             await detect({}, places, servers=at(ollama=port, vllm=port, llamacpp=port, lmstudio=port))
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < 3
         group.cancel_scope.cancel()
+
+
+def pretend_pulled(places: Places, model: LocalModel) -> None:
+    """A file of the model's size with nothing in it."""
+    with (places.models / f"{model.name}.gguf").open("wb") as file:
+        file.truncate(model.size)
+
+
+async def test_the_embedded_model_comes_last(places: Places) -> None:
+    places.ensure(places.models)
+    small = next(m for m in KNOWN if m.name != DEFAULT)
+    pretend_pulled(places, small)
+    assert (await detect({}, places, servers=at())).ref == f"local/{small.name}"
+    pretend_pulled(places, find_model(DEFAULT))
+    assert (await detect({}, places, servers=at())).ref == "local"
+    running = server(models("m"))
+    await running.start()
+    assert (await detect({}, places, servers=at(vllm=running.port))).ref == "vllm/m"
+    await running.stop()

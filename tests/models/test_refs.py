@@ -22,7 +22,7 @@ TWO = Settings(providers={"a": Provider(base_url="http://x/v1"), "b": Provider(b
         ("kimi/k2", Settings(), {}, "kimi", "k2"),
         ("ollama/qwen3:8b", Settings(), OPENAI_ADDRESS, "ollama", "qwen3:8b"),
         ("mine/some/model", MINE, {}, "mine", "some/model"),
-        ("deepseek", Settings(), {}, "deepseek", "deepseek-chat"),
+        ("deepseek", Settings(), {}, "deepseek", "deepseek-v4-flash"),
         ("deepseek", Settings(), {"DEEPSEEK_MODEL": "deepseek-x"}, "deepseek", "deepseek-x"),
         ("bench-model", Settings(), OPENAI_ADDRESS, "openai", "bench-model"),
         ("bench-model", Settings(), OPENAI_ADDRESS | {"DEEPSEEK_API_KEY": "k"}, "openai", "bench-model"),

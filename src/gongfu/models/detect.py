@@ -66,14 +66,24 @@ async def detect(env: Mapping[str, str], places: Places, *, servers: tuple[Known
                 base_url=address_in(env, server) or server.base_url,
                 window=listing.window,
             )
-    from gongfu.models.local import is_pulled  # last, since most runs never come here
-
-    if is_pulled(places):
-        return Found(provider="local", model="", by=str(places.models))
+    if found := _embedded(places):
+        return found
     empty = next((s.name for s in servers if s.name in listings), "")
     if empty:
         raise UserError("router.server_empty", server=empty)
     raise UserError("router.nothing")
+
+
+def _embedded(places: Places) -> Found | None:
+    """The embedded model if its file is there; the small choice when only that was pulled."""
+    from gongfu.models.local.download import is_pulled  # most runs never come here
+    from gongfu.models.local.models import DEFAULT, KNOWN
+
+    names = [DEFAULT, *(m.name for m in KNOWN if m.name != DEFAULT)]
+    pulled = next((n for n in names if is_pulled(places, n)), "")
+    if not pulled:
+        return None
+    return Found(provider="local", model="" if pulled == DEFAULT else pulled, by=str(places.models))
 
 
 async def _by_key(env: Mapping[str, str], places: Places) -> Found | None:
@@ -107,9 +117,10 @@ async def survey(env: Mapping[str, str], servers: tuple[Known, ...] = SERVERS) -
     async def ask(server: Known) -> None:
         address = address_in(env, server) or server.base_url
         key = next((env[k] for k in server.keys if env.get(k)), "")
-        listing = await _ASK.get(server.name, ask_models)(address, env, key=key)
-        if listing is not None:
-            listings[server.name] = listing
+        with anyio.move_on_after(CONNECT_SECONDS + ANSWER_SECONDS):
+            listing = await _ASK.get(server.name, ask_models)(address, env, key=key)
+            if listing is not None:
+                listings[server.name] = listing
 
     async with anyio.create_task_group() as group:
         for server in servers:

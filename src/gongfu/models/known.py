@@ -33,7 +33,7 @@ CLOUD = (
         base_url="https://api.anthropic.com/v1",
         keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
         addresses=("ANTHROPIC_BASE_URL",),
-        model="claude-sonnet-4-5",
+        model="claude-sonnet-5",
         api="anthropic",
         aliases=("claude",),
     ),
@@ -42,7 +42,7 @@ CLOUD = (
         base_url="https://api.openai.com/v1",
         keys=("OPENAI_API_KEY",),
         addresses=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-        model="gpt-5",
+        model="gpt-5.5",
         api="openai_responses",
     ),
     Known(
@@ -50,7 +50,7 @@ CLOUD = (
         base_url="https://api.deepseek.com/v1",
         keys=("DEEPSEEK_API_KEY",),
         addresses=("DEEPSEEK_BASE_URL",),
-        model="deepseek-chat",
+        model="deepseek-v4-flash",
     ),
     Known(
         name="dashscope",
@@ -65,7 +65,7 @@ CLOUD = (
         base_url="https://api.moonshot.cn/v1",
         keys=("MOONSHOT_API_KEY", "KIMI_API_KEY"),
         addresses=("MOONSHOT_BASE_URL", "KIMI_BASE_URL"),
-        model="kimi-k2-turbo-preview",
+        model="kimi-k2.6",
         aliases=("kimi",),
     ),
     Known(
@@ -73,7 +73,7 @@ CLOUD = (
         base_url="https://open.bigmodel.cn/api/paas/v4",
         keys=("ZHIPUAI_API_KEY", "ZHIPU_API_KEY", "GLM_API_KEY"),
         addresses=("ZHIPUAI_BASE_URL", "ZHIPU_BASE_URL", "GLM_BASE_URL"),
-        model="glm-4.6",
+        model="glm-5.1",
         aliases=("glm", "zhipuai", "bigmodel"),
     ),
     Known(
@@ -81,7 +81,7 @@ CLOUD = (
         base_url="https://api.z.ai/api/paas/v4",
         keys=("ZAI_API_KEY",),
         addresses=("ZAI_BASE_URL",),
-        model="glm-4.6",
+        model="glm-5.1",
         aliases=("z.ai",),
     ),
     Known(
@@ -89,14 +89,14 @@ CLOUD = (
         base_url="https://api.minimaxi.com/v1",
         keys=("MINIMAX_API_KEY",),
         addresses=("MINIMAX_BASE_URL",),
-        model="MiniMax-M2",
+        model="MiniMax-M2.7",
     ),
     Known(
         name="gemini",
         base_url="https://generativelanguage.googleapis.com/v1beta/openai",
         keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         addresses=("GEMINI_BASE_URL",),
-        model="gemini-2.5-pro",
+        model="gemini-pro-latest",
         aliases=("google",),
     ),
     Known(
@@ -104,14 +104,14 @@ CLOUD = (
         base_url="https://api.mistral.ai/v1",
         keys=("MISTRAL_API_KEY",),
         addresses=("MISTRAL_BASE_URL",),
-        model="devstral-medium-latest",
+        model="devstral-latest",
     ),
     Known(
         name="openrouter",
         base_url="https://openrouter.ai/api/v1",
         keys=("OPENROUTER_API_KEY",),
         addresses=("OPENROUTER_BASE_URL",),
-        model="anthropic/claude-sonnet-4.5",
+        model="anthropic/claude-sonnet-5",
     ),
 )
 """Tried in this order when nothing is configured: the first whose key or address is in the environment."""
