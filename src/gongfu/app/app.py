@@ -1,0 +1,250 @@
+"""The App: opens and reopens sessions, and owns what they share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import anyio
+import anyio.abc
+
+from gongfu.app.equip import equip
+from gongfu.app.note import environment_note, today
+from gongfu.app.options import Options
+from gongfu.config.paths import Places
+from gongfu.config.settings import Settings
+from gongfu.core.errors import UserError
+from gongfu.core.events import SessionCreated, TurnFinished
+from gongfu.core.ids import new_id
+from gongfu.core.words import Language
+from gongfu.engine.agent import AgentSpec, Tuning
+from gongfu.engine.kit import Kit
+from gongfu.engine.session import Session
+from gongfu.models.protocol import ModelProvider
+from gongfu.models.router import Router
+from gongfu.resources import text
+from gongfu.store.artifacts import Artifacts
+from gongfu.store.database import Database
+from gongfu.store.journal import Journal
+from gongfu.store.sessions import SessionRow, Sessions
+from gongfu.workspace.locks import FileLock
+from gongfu.workspace.root import Workspace
+
+__all__ = ["App", "Session", "TurnFinished"]
+
+
+class App:
+    """An agent, ready to talk. Use it as an async context manager: leaving it ends all turns cleanly.
+
+    Made by `gongfu.open`. Sessions of one app run side by side; each has its own event stream.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.router = Router(options.settings, options.env, options.places, extra=options.providers)
+        self._open: dict[str, Session] = {}
+        self._locks: dict[str, FileLock] = {}
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._stack = AsyncExitStack()
+
+    # --- what a surface reads ---
+
+    @property
+    def settings(self) -> Settings:
+        """The merged settings."""
+        return self.options.settings
+
+    @property
+    def places(self) -> Places:
+        """Where things of the user lie."""
+        return self.options.places
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folders that the agent works in."""
+        return self.options.workspace
+
+    @property
+    def language(self) -> Language:
+        """The language of the screen."""
+        return self.options.language
+
+    @cached_property
+    def database(self) -> Database:
+        """The store; opened when it is first needed."""
+        self.places.ensure()
+        return Database.open(self.places.store)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The events of all sessions."""
+        return Journal(self.database)
+
+    @cached_property
+    def rows(self) -> Sessions:
+        """The list of sessions."""
+        return Sessions(self.database)
+
+    @cached_property
+    def artifacts(self) -> Artifacts:
+        """Outputs too long for the context."""
+        return Artifacts(self.places.artifacts)
+
+    def sessions(self, *, everywhere: bool = False, limit: int = 50) -> list[SessionRow]:
+        """Sessions of this workspace (or all), the last active first."""
+        return self.rows.list(None if everywhere else str(self.workspace.root), limit=limit)
+
+    # --- life ---
+
+    @property
+    def _group(self) -> anyio.abc.TaskGroup:
+        if self._tasks is None:
+            raise RuntimeError("use the app as an async context manager: `async with gongfu.open() as app:`")
+        return self._tasks
+
+    async def __aenter__(self) -> Self:
+        self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        with anyio.CancelScope(shield=True):
+            for session in list(self._open.values()):
+                await session.close()
+            await self.router.aclose()
+        try:
+            return await self._stack.__aexit__(kind, error, trace)
+        finally:
+            for lock in self._locks.values():
+                lock.release()
+            if "database" in self.__dict__:
+                self.database.close()
+
+    # --- sessions ---
+
+    async def session(self, id: str = "", *, latest: bool = False) -> Session:
+        """A new session; or an old one, by its id (or a unique part of it) or the latest of this workspace.
+
+        UserError when there is no such session, or another process has it open.
+        """
+        if latest and not id:
+            row = self.rows.latest(str(self.workspace.root))
+            if row is None:
+                raise UserError("app.no_session_here", root=str(self.workspace.root))
+            return self._reopen(row.id)
+        if id:
+            return self._reopen(self.rows.get(id).id)
+        session = self._make(new_id("s"))
+        created = SessionCreated(
+            session=session.id, directory=str(self.workspace.directory), root=str(self.workspace.root)
+        )
+        self._add_row(created)
+        session.stream.emit(created)
+        return session
+
+    def _add_row(self, created: SessionCreated) -> None:
+        self.rows.create(
+            created.session, directory=created.directory, root=created.root, parent=created.parent, at=time.time()
+        )
+
+    def _reopen(self, id: str) -> Session:
+        known = self._open.get(id)
+        if known is not None:
+            return known
+        session = self._make(id)
+        session.load()
+        return session
+
+    def _make(self, id: str) -> Session:
+        self.places.ensure(self.places.locks)
+        lock = FileLock(self.places.locks / f"{id}.lock")
+        if not lock.try_acquire():
+            raise UserError("engine.session_busy", session=id)
+        self._locks[id] = lock
+        session = self._open[id] = Session(id, self._kit)
+        return session
+
+    def _kit(self, session: Session) -> Kit:
+        registry, close = equip(self, session)
+        return Kit(
+            agent=self._agent(),
+            workspace=self.workspace,
+            journal=self.journal,
+            sessions=self.rows,
+            artifacts=self.artifacts,
+            registry=registry,
+            answers=self.options.answers,
+            tasks=self._group,
+            chain=self._chain,
+            environment=lambda: environment_note(self.workspace, self.options.env),
+            today=today,
+            report=self.report,
+            after_turn=self.database.checkpoint,
+            close=close,
+            fork=self._fork,
+        )
+
+    async def _chain(self) -> Sequence[ModelProvider]:
+        return await self.router.chain("main")
+
+    def _agent(self) -> AgentSpec:
+        settings = self.settings
+        return AgentSpec(
+            system=text("prompts/system.md"),
+            mode=self.options.mode,
+            limits=self.options.limits,
+            extra_steps_on_continue=settings.limits.extra_steps_on_continue,
+            max_tool_output=settings.context.max_tool_output,
+            tunings={
+                ref: Tuning(
+                    cap=m.max_context_tokens,
+                    max_output=m.max_output_tokens,
+                    temperature=m.temperature,
+                    top_p=m.top_p,
+                    reasoning=m.reasoning,
+                )
+                for ref, m in settings.model_settings.items()
+            },
+        )
+
+    async def _fork(self, origin: Session, seq: int) -> Session:
+        session = self._make(new_id("s"))
+        source = origin.state.created
+        created = SessionCreated(
+            session=session.id,
+            directory=str(self.workspace.directory),
+            root=source.root if source else str(self.workspace.root),
+            forked_from=origin.id,
+            forked_seq=seq,
+        )
+        self._add_row(created)
+        self.journal.append(session.id, [created], at=time.time())
+        self.journal.copy(origin.id, session.id, seq)
+        self.rows.set_title(session.id, origin.title)
+        session.load()
+        return session
+
+    async def delete(self, id: str) -> list[str]:
+        """Really delete a session with its artifacts; the ids that went (its children go with it)."""
+        row = self.rows.get(id)
+        known = self._open.pop(row.id, None)
+        if known is not None:
+            await known.close()
+        gone = self.rows.delete(row.id)
+        for name in gone:
+            self.artifacts.delete(name)
+        return gone
+
+    def report(self, details: str) -> Path:
+        """Append the details of a fault to the log; where it is."""
+        log = self.options.crash_log
+        self.places.ensure(self.places.logs)
+        with log.open("a", encoding="utf-8", errors="replace") as out:
+            out.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}\n{details}\n")
+        return log

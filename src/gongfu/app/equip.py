@@ -1,0 +1,37 @@
+"""Gives a session its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from gongfu.core.events import JobChanged
+from gongfu.toolkit.ask import ask_user
+from gongfu.toolkit.plan import todo
+from gongfu.toolkit.shell import ShellTools
+from gongfu.tools.registry import Registry
+from gongfu.workspace.jobs import Jobs
+
+if TYPE_CHECKING:
+    from gongfu.app.app import App
+    from gongfu.engine.session import Session
+
+
+def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[None]]]:
+    """The tools of one session, and what ends the processes that they keep running."""
+    settings, workspace = app.settings, app.workspace
+
+    def changed(event: JobChanged) -> None:
+        session.stream.emit(event)
+
+    jobs = Jobs(changed=changed, artifact=lambda: app.artifacts.writer(session.id))
+    shell = ShellTools(
+        directory=workspace.directory,
+        env=app.options.env,
+        jobs=jobs,
+        artifact=lambda: app.artifacts.writer(session.id),
+        idle=settings.shell.idle_seconds,
+        limit=settings.context.max_tool_output,
+        keep_env=settings.shell.keep_env,
+    )
+    return Registry([shell, (ask_user, todo)]), jobs.close

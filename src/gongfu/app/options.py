@@ -1,0 +1,40 @@
+"""What the caller of `gongfu.open` may decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gongfu.config.load import Notice
+from gongfu.config.paths import Places
+from gongfu.config.settings import Settings
+from gongfu.core.base import Base
+from gongfu.core.words import Language
+from gongfu.engine.limits import LimitSpec
+from gongfu.engine.pending import Answers
+from gongfu.models.protocol import ModelProvider
+from gongfu.permissions.policy import Mode
+from gongfu.workspace.root import Workspace
+
+
+class Options(Base, frozen=True):
+    """Everything that an App is made of, decided: files, environment and flags are merged already.
+
+    `notices` are what the person should know of the settings; `providers` are ready models by reference.
+    """
+
+    settings: Settings
+    places: Places
+    workspace: Workspace
+    env: Mapping[str, str]
+    language: Language
+    mode: Mode
+    answers: Answers
+    limits: LimitSpec
+    notices: tuple[Notice, ...] = ()
+    providers: Mapping[str, ModelProvider] = {}
+
+    @property
+    def crash_log(self) -> Path:
+        """Where the details of faults are written."""
+        return self.places.logs / "faults.log"
