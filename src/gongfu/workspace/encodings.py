@@ -45,6 +45,7 @@ _KOREAN = frozenset(
     "성우여무유마오관경생중소신진와된습니까것내때문위파추용국민계화세실모개회분방치러미통음학데간출물발금식입선연양요당했"
     "명년반심점현글설테트파름읽쓰기함값류오호녕"
 )
+_USUAL = _CHINESE | _TRADITIONAL | _KOREAN | frozenset("，。、；：？！“”（）「」")
 
 
 class Encoding(Base, frozen=True):
@@ -97,9 +98,8 @@ def _wide(raw: bytes) -> Encoding | None:
         if len(raw) % (int(codec[4:6]) // 8) or not _decodes(sample, encoding):
             continue
         text = encoding.decode(sample)
-        odd = sum(not (c.isalnum() or c.isascii()) or c == "\0" for c in text)
-        plain = sum(" " <= c <= "~" or c in "\r\n\t" for c in text)
-        if odd * 20 <= len(text) and plain * 10 >= len(text) and _decodes(raw, encoding):
+        usual = sum(" " <= c <= "~" or c in "\r\n\t" or c in _USUAL for c in text)
+        if "\0" not in text and usual * 2 >= len(text) and _decodes(raw, encoding):
             return encoding
     return None
 
