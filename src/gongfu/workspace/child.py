@@ -27,10 +27,11 @@ POLITE = 0.2  # seconds between the polite signal and the hard one
 
 
 class Child:
-    """A running command. `on_output` gets its bytes as they come (standard error among them), `on_over` is called once.
+    """A running command. `on_output` gets its bytes as they come (standard error among them).
 
     It is over when the process has ended and its output is closed, or stays open in the hands of something it
-    left behind and has been silent for a moment: then `leftover` is True and reading goes on until `stop`.
+    left behind and has been silent for a moment: then `leftover` is True and reading goes on until `stop`. `on_over` is
+    called then, and again when what was left behind has closed the output and is gone.
     An exception of `on_output` ends reading and is kept in `error`. OSError or ValueError when it cannot be started.
     """
 
@@ -132,6 +133,8 @@ class Child:
             self.eof = True
             if sys.platform != "win32":
                 self._loop.remove_reader(self._output)
+            if self.over and self.leftover:
+                self._loop.call_later(DYING, self._recheck)
             self._check()
 
     def _exited(self) -> None:
@@ -169,6 +172,15 @@ class Child:
             self.over = True
             self.on_over()
 
+    def _recheck(self) -> None:
+        if self.leftover and not self.lives():
+            self.leftover = False
+            self.on_over()
+
+    def lives(self) -> bool:
+        """True while it runs, or something that it left behind does."""
+        return self.code is None or not self.eof or bool(self._members())
+
     async def stop(self, *, polite: float = POLITE) -> None:
         """End the command and all it started: a polite signal, after `polite` seconds the hard one. Not interruptible.
 
@@ -202,12 +214,19 @@ class Child:
                 return
             await anyio.sleep(0.002)
 
-    def send(self, data: bytes) -> None:
-        """Write to the standard input of a command that was started with `stdin=None`. OSError when it is closed."""
-        if self._process.stdin is None:
-            raise BrokenPipeError("no input is open")
-        self._process.stdin.write(data)
-        self._process.stdin.flush()
+    def send(self, data: bytes) -> int:
+        """Write to the standard input of a command that was started with `stdin=None`, without waiting.
+
+        Gives how many bytes were taken: fewer than given when the command does not read. OSError when it is closed.
+        """
+        if self._process.stdin is None or self._process.stdin.closed:
+            raise BrokenPipeError("its input is closed")
+        if sys.platform != "win32":
+            os.set_blocking(self._process.stdin.fileno(), False)
+        try:
+            return os.write(self._process.stdin.fileno(), data)
+        except BlockingIOError:
+            return 0
 
     def close_input(self) -> None:
         """End the standard input of a command that was started with `stdin=None`."""

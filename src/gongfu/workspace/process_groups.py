@@ -7,7 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
+
+import anyio
 
 from gongfu.core.base import Base
 from gongfu.workspace.proctree import family, snapshot
@@ -70,3 +73,19 @@ def _send(pids: Iterable[int], number: int) -> None:
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
+
+
+async def sweep(mark: str, *, polite: float = 0.2) -> None:
+    """End every process that carries `mark` in its environment: first asked, after `polite` seconds made to."""
+    ends = time.monotonic() + polite
+    if alive := members(-1, mark, reaped=True):
+        ask_to_end(alive)
+    while alive and time.monotonic() < ends:
+        await anyio.sleep(0.01)
+        alive = members(-1, mark, reaped=True)
+    for _ in range(20):
+        if not alive:
+            return
+        end(alive)
+        await anyio.sleep(0.005)
+        alive = members(-1, mark, reaped=True)

@@ -1,0 +1,1 @@
+"""The tools that come with Gongfu, one module a family."""
