@@ -7,6 +7,11 @@ import sys
 
 def main() -> None:
     """Run the command line and exit."""
+    if sys.argv[1:] == ["--version"]:  # asked by scripts all the time: nothing else needs to load
+        from gongfu import __version__
+
+        sys.stdout.write(f"gongfu {__version__}\n")
+        return
     from gongfu.surfaces.cli.main import main as run
 
     sys.exit(run())

@@ -207,4 +207,20 @@ TEXT: dict[str, tuple[str, str]] = {
         "# To switch it on: gongfu completion fish > ~/.config/fish/completions/gongfu.fish",
         "# 启用方法：gongfu completion fish > ~/.config/fish/completions/gongfu.fish",
     ),
+    # --- `gongfu` alone
+    "welcome_what": ("an AI coding agent", "AI 编程智能体"),
+    "welcome_folder": ("Folder", "文件夹"),
+    "welcome_model": ("Model", "模型"),
+    "welcome_settings": ("Settings", "设置"),
+    "welcome_no_settings": ("none yet (`gongfu init` writes some)", "尚无（`gongfu init` 可创建）"),
+    "welcome_key": ("{ref} (key from {place})", "{ref}（密钥来自 {place}）"),
+    "welcome_no_model": (
+        "none configured; a local server or the embedded model is used when there is one (`gongfu models list`)",
+        "未配置；有本地服务器或内置模型时会使用（`gongfu models list`）",
+    ),
+    "welcome_task": ("do a task in this folder", "在此文件夹中完成任务"),
+    "welcome_continue": ("go on with the latest session", "继续最近的会话"),
+    "welcome_pipe": ("add text to the task", "给任务附加文本"),
+    "welcome_doctor": ("check this machine and what is missing", "检查本机，看缺少什么"),
+    "welcome_help": ("all commands and options", "全部命令和选项"),
 }

@@ -54,7 +54,8 @@ class Root(Group):
         return any(not arg.startswith("--lang=") for arg in rest)
 
     def _alone(self, **values: object) -> int:
-        del values
+        if self.cli.stdin is not None and not self.cli.stdin.isatty():
+            return run.run(self.cli, {**values, "words": ()})
         from gongfu.surfaces.cli.welcome import welcome
 
         return welcome(self.cli)

@@ -2,10 +2,67 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from gongfu import __version__
+from gongfu.config.load import Flags, load
+from gongfu.config.paths import Places, places
+from gongfu.config.settings import Settings
+from gongfu.core.words import language_of
 from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.speech import locale_of
+from gongfu.workspace.root import find_root
 
 
 def welcome(cli: Cli) -> int:
-    """Print it; with text piped in, that is the task."""
-    del cli
+    """Print it. Nothing is sent and no server is asked. Raises ConfigError for settings that cannot be used."""
+    found = places(cli.env)
+    root = find_root(Path.cwd())
+    flags = Flags(language=cli.wanted_language)
+    settings = load(found, project=root, project_trusted=False, env=cli.env, flags=flags).settings
+    cli.speak(language_of(settings.language, locale_of(cli.env)))
+    say, style = cli.say, cli.out_style
+    rows = [
+        (say("welcome_folder"), str(root)),
+        (say("welcome_model"), _model(cli, settings, found)),
+        (say("welcome_settings"), str(found.config) if found.config.is_file() else say("welcome_no_settings")),
+    ]
+    cli.out.line(f"{style.bold('Gongfu')} {__version__} · {say('welcome_what')}\n")
+    from gongfu.surfaces.cli.render.table import table
+
+    cli.out.line("\n".join(f"  {line}" for line in table(rows)))
+    examples = [(style.cyan(command), say(f"welcome_{name}")) for name, command in _EXAMPLES]
+    cli.out.line("\n" + "\n".join(f"  {command}  {what}" for command, what in _aligned(examples)))
     return 0
+
+
+_EXAMPLES = (
+    ("task", 'gongfu "fix the failing test"'),
+    ("continue", 'gongfu -c "now add a test"'),
+    ("pipe", 'git diff | gongfu "review this"'),
+    ("doctor", "gongfu doctor"),
+    ("help", "gongfu --help"),
+)
+
+
+def _aligned(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The first column padded by its visible length (it may carry colours)."""
+    longest = max(len(command) for _, command in _EXAMPLES)
+    return [
+        (painted + " " * (longest - len(plain)), what)
+        for (painted, what), (_, plain) in zip(rows, _EXAMPLES, strict=True)
+    ]
+
+
+def _model(cli: Cli, settings: Settings, found: Places) -> str:
+    """The model that would be used, as far as can be told without asking anybody."""
+    if settings.models.main:
+        return ", ".join(settings.models.main)
+    from gongfu.models.keys import find_key
+    from gongfu.models.known import CLOUD, model_in
+
+    for provider in CLOUD:
+        key = find_key(provider.name, settings.providers.get(provider.name), cli.env, found, keyring=False)
+        if key:
+            return cli.say("welcome_key", ref=f"{provider.name}/{model_in(cli.env, provider)}", place=key.place)
+    return cli.say("welcome_no_model")

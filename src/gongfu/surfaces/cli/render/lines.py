@@ -10,6 +10,7 @@ from gongfu.surfaces.cli.render.diff import diff_lines
 from gongfu.surfaces.cli.render.numbers import duration, money, tokens
 from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style, clean, one_line
+from gongfu.surfaces.cli.width import clip, width
 
 _TODO = {"pending": "☐", "in_progress": "▶", "done": "☑", "cancelled": "✗"}
 _INDENT = "  "
@@ -27,35 +28,31 @@ class Lines(Base, frozen=True):
         """The line of a finished call, and under it what its display shows: a diff, a list, the output with verbose."""
         return [self._tool_line(started, finished), *self._display(finished)]
 
-    def running(self, started: ev.ToolStarted) -> str:
-        """The line of a call that runs."""
-        return f"{self.style.cyan('●')} {self._tool_name(started.name)}{self._title(started)}"
-
     def _tool_line(self, started: ev.ToolStarted | None, finished: ev.ToolFinished) -> str:
-        style, status = self.style, finished.result.status
-        ok = status == "done" and not finished.display.get("code")
-        mark = style.green("●") if ok else style.yellow("●") if status == "done" else style.red("✗")
-        outcome = self._outcome(finished)
-        time = style.dim(f"  {duration(finished.seconds)}") if finished.seconds >= 0.05 else ""
-        title = self._title(started) if started else ""
-        return f"{mark} {self._tool_name(finished.name)}{title}{f'  → {outcome}' if outcome else ''}{time}"
+        style, status, name = self.style, finished.result.status, one_line(finished.name, 60)
+        exited = status in ("done", "failed") and finished.display.get("code") is not None
+        paint = style.green if status == "done" and not finished.display.get("code") else style.red
+        outcome = self._outcome(finished, exited=exited)
+        outcome = f"  → {outcome}" if outcome else ""
+        time = f"  {duration(finished.seconds)}" if finished.seconds >= 0.05 else ""
+        used = width(name) + width(outcome) + width(time) + 2
+        title = self._title(started, (self.columns or 200) - used) if started else ""
+        word = outcome if status == "done" or exited else style.red(outcome)
+        return f"{paint('●' if status == 'done' or exited else '✗')} {style.bold(name)}{title}{word}{style.dim(time)}"
 
-    def _tool_name(self, name: str) -> str:
-        return self.style.bold(one_line(name, 60))
+    def _title(self, started: ev.ToolStarted, cells: int) -> str:
+        text = one_line(started.title or _arguments(started.arguments))
+        return f"  {clip(text, max(20, cells - 3))}" if text and text != started.name else ""
 
-    def _title(self, started: ev.ToolStarted) -> str:
-        title = started.title or _arguments(started.arguments)
-        text = one_line(title, max(20, (self.columns or 200) - 40))
-        return f"  {text}" if text and text != started.name else ""
-
-    def _outcome(self, finished: ev.ToolFinished) -> str:
+    def _outcome(self, finished: ev.ToolFinished, *, exited: bool) -> str:
         status = finished.result.status
         summary = one_line(str(finished.display.get("summary", "")), 120)
-        if status == "done":
+        if status == "done" or (exited and summary):
             return summary
         word = self.speech(f"status_{status}")
-        detail = summary or one_line(finished.result.text, 160)
-        return self.style.red(word) + (f": {detail}" if detail and status in ("failed", "refused") else "")
+        room = self.columns // 2 if self.columns else 160
+        detail = clip(summary or one_line(finished.result.text), max(20, room))
+        return word + (f": {detail}" if detail and status in ("failed", "refused") else "")
 
     def _display(self, finished: ev.ToolFinished) -> list[str]:
         display = finished.display
