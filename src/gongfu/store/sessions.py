@@ -67,6 +67,8 @@ class Sessions:
 
         Raises UserError when there is none or more than one; it names the nearest.
         """
+        if not id:
+            raise UserError("store.session_unknown_none", session='""')
         exact = self._rows("WHERE id = ?", (id,))
         if exact:
             return exact[0]
@@ -125,13 +127,9 @@ class Sessions:
         return [_row(row) for row in rows]
 
     def _beginning(self, text: str) -> list[SessionRow]:
-        if not text:
-            return []
         return self._rows("WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY updated DESC LIMIT 20", (text,))
 
     def _ending(self, text: str) -> list[SessionRow]:
-        if not text:
-            return []
         return self._rows("WHERE substr(id, -length(?1)) = ?1 ORDER BY updated DESC LIMIT 20", (text,))
 
     def _near(self, text: str) -> list[SessionRow]:
