@@ -241,7 +241,7 @@ def _strict(arguments: str) -> str:
 def _tool(message: Message, profile: Profile, wire: tuple[str, ...]) -> tuple[Message, ...]:
     parts: list[Part] = []
     moved: list[ImagePart] = []
-    for result, id in zip(message.results, wire, strict=True):
+    for result, wire_id in zip(message.results, wire, strict=True):
         text = scrub_text(result.text)
         images = result.images
         if images and not profile.images:
@@ -251,7 +251,7 @@ def _tool(message: Message, profile: Profile, wire: tuple[str, ...]) -> tuple[Me
             text = text or f"({len(images)} image(s): see the next message)"
         parts.append(
             ResultPart(
-                call_id=id,
+                call_id=wire_id,
                 text=text if text.strip() or images else "(no output)",
                 status=result.status,
                 images=images if profile.images and profile.result_images else (),
