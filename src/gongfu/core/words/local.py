@@ -58,4 +58,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "The local model's server was not ready after {seconds} seconds and was stopped. Its log is {log}.",
         "本地模型服务在 {seconds} 秒后仍未就绪，已将其停止。日志在 {log}。",
     ),
+    "written": ("Written: {files}", "已写入：{files}"),
+    "not_run": ("Nothing was run to check it.", "没有运行任何命令来检查。"),
+    "showed": ("`{what}` showed:\n{text}", "`{what}` 的输出：\n{text}"),
+    "showed_failed": ("`{what}` failed and showed:\n{text}", "`{what}` 失败，输出：\n{text}"),
 }

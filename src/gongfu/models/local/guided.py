@@ -1,0 +1,152 @@
+"""Lead a model that cannot call tools by itself: one small, schema-bound action a reply, mapped to real tool calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+
+import msgspec
+
+from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, TextPart
+from gongfu.core.specs import ModelInfo
+from gongfu.models.local.actions import FINISH, Action, Wrong, offered, parse, schema, to_call
+from gongfu.models.local.evidence import final_text
+from gongfu.models.local.prompt import REPLY_TOKENS, allowed, build
+from gongfu.models.local.story import OPENING, Turn, turns
+from gongfu.models.protocol import Answer, CallProgress, Delta, ModelProvider, Prepared, Reasoning, Request, Text
+
+Files = Callable[[], Sequence[tuple[str, str]]]
+
+_MOST_FILES = 8
+_SMALL = 2400
+_ALL = 6000
+_ACTION = re.compile(r'"action"\s*:\s*"(\w+)"')
+_CUT = "Your reply was too long and was cut off; nothing was done. Make it much smaller."
+
+
+class Guided:
+    """A provider that leads `inner`, an endpoint that can bind an answer to a JSON schema.
+
+    `files` gives the small files of the workspace as (path, text) when a task begins; they are then read through the
+    real `read_file`, so that what the model is shown is in the log and the guard of written files knows of it.
+    A request with a schema of its own, or without tools, goes through as it is.
+    """
+
+    def __init__(self, inner: ModelProvider, files: Files | None = None) -> None:
+        self._inner = inner
+        self._files = files
+        self.info: ModelInfo = inner.info
+
+    async def complete(self, request: Request, /) -> AsyncGenerator[Delta, None]:
+        """One action as one tool call, or the final text."""
+        names = offered(request.tools)
+        story = turns(request.messages)
+        if request.schema is not None or not names or not story:
+            async with aclosing(self._inner.complete(request)) as deltas:
+                async for delta in deltas:
+                    yield delta
+            return
+        turn = story[-1]
+        if not turn.opened and not turn.steps and (calls := self._opening(request)):
+            yield Prepared(body=b"")  # nothing is sent: looking at the folder needs no model
+            yield Answer(message=Message(role="assistant", parts=calls), finish="calls", model=self.info.ref)
+            return
+        asked = led(request, story, names)
+        async with aclosing(self._inner.complete(asked)) as deltas:
+            async for delta in _led(deltas, request, turn):
+                yield delta
+
+    async def aclose(self) -> None:
+        """Close the endpoint."""
+        await self._inner.aclose()
+
+    def _opening(self, request: Request) -> tuple[CallPart, ...]:
+        there = {tool.name for tool in request.tools}
+        calls: list[CallPart] = []
+        if "list_files" in there:
+            calls.append(_open("list_files", path="."))
+        if self._files is not None and "read_file" in there:
+            left = _ALL
+            for path, text in list(self._files())[:_MOST_FILES]:
+                if len(text) <= min(_SMALL, left):
+                    left -= len(text)
+                    calls.append(_open("read_file", path=path))
+        return tuple(calls)
+
+
+def led(request: Request, story: Sequence[Turn], names: Sequence[str]) -> Request:
+    """The request for the endpoint: compact prompt, the schema of what may be done now, a short reply."""
+    turn = story[-1]
+    system, messages = build(story, names)
+    repeated = bool(turn.steps) and turn.repeats(len(turn.steps)) > 0
+    return msgspec.structs.replace(
+        request,
+        system=system,
+        messages=messages,
+        tools=(),
+        marks=(),
+        max_output=REPLY_TOKENS,
+        temperature=0.7 if repeated else 0.0,
+        top_p=None,
+        reasoning="off",
+        schema=schema(allowed(turn, names)),
+        schema_name="action",
+    )
+
+
+async def _led(deltas: AsyncGenerator[Delta, None], request: Request, turn: Turn) -> AsyncGenerator[Delta, None]:
+    text = ""
+    async for delta in deltas:
+        match delta:
+            case Text(text=more):
+                text += more
+                if (found := _ACTION.search(text)) and found[1] != FINISH:
+                    yield CallProgress(name=found[1], size=len(text))
+            case Answer():
+                answer = mapped(delta, request, turn)
+                for part in answer.message.parts:
+                    if isinstance(part, ReasoningPart):
+                        yield Reasoning(text=part.text)
+                    elif isinstance(part, TextPart):
+                        yield Text(text=part.text)
+                yield answer
+            case Prepared():
+                yield delta
+            case _:
+                continue
+
+
+def mapped(answer: Answer, request: Request, turn: Turn) -> Answer:
+    """The endpoint's answer turned into a neutral one: thought and call, or the final text."""
+    action = parse(answer.message.text)
+    if isinstance(action, Wrong):
+        return _wrong(answer, action)
+    if action.name == FINISH:
+        text = final_text(turn, action.fields["answer"])
+        return _with(answer, (TextPart(text=text),), "stop")
+    thought = (ReasoningPart(text=action.thought),) if action.thought else ()
+    if _stuck(turn, action):
+        text = final_text(turn, "")
+        return _with(answer, (*thought, TextPart(text=text)), "stop")
+    call = to_call(action, {tool.name: tool for tool in request.tools})
+    return _with(answer, (*thought, call), "calls")
+
+
+def _stuck(turn: Turn, action: Action) -> bool:
+    """Whether this would be the third time in a row that the same is done."""
+    return bool(turn.steps) and turn.steps[-1].action.deed == action.deed and turn.repeats(len(turn.steps)) > 0
+
+
+def _wrong(answer: Answer, wrong: Wrong) -> Answer:
+    call = CallPart(id="", name="write_file", raw=wrong.raw, problem=_CUT if answer.finish == "length" else wrong.why)
+    return _with(answer, (call,), "length" if answer.finish == "length" else "calls")
+
+
+def _with(answer: Answer, parts: tuple[Part, ...], finish: str) -> Answer:
+    message = msgspec.structs.replace(answer.message, parts=parts)
+    return msgspec.structs.replace(answer, message=message, finish=finish)
+
+
+def _open(name: str, **arguments: str) -> CallPart:
+    return CallPart(id="", name=name, arguments=msgspec.json.encode(arguments).decode(), raw=OPENING)

@@ -1,0 +1,161 @@
+"""The prompt of a small model: a fixed beginning, worked examples, the task with its files, and the steps so far.
+
+Every message depends only on what was before it, so the server can go on from the prompt it has already read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gongfu.core.messages import Message, TextPart
+from gongfu.models.local.actions import FINISH, lines
+from gongfu.models.local.story import Step, Turn
+from gongfu.resources import text as resource
+
+REPLY_TOKENS = 320
+BUDGET_TOKENS = 5600  # of 8,192: the estimate below may be a third too low for text that is mostly signs
+_RESULT_CHARS = 1500
+_OLD_RESULT_CHARS = 240
+_FILE_CHARS = 2400
+_FILES_CHARS = 6000
+_TASK_CHARS = 4000
+_DROP = 4  # steps are left out in blocks, so that the beginning changes rarely
+
+
+def estimate(text: str) -> int:
+    """A careful guess of tokens: a third of the bytes, and one for each digit."""
+    return len(text.encode("utf-8", "replace")) // 3 + sum(map(str.isdigit, text)) * 2 // 3 + 4
+
+
+def system(names: Sequence[str]) -> str:
+    """The fixed beginning for the actions that are offered."""
+    return resource("prompts/guided.md").replace("{actions}", lines(names)).strip()
+
+
+def examples(names: Sequence[str]) -> list[Message]:
+    """The worked examples whose actions are all offered."""
+    found: list[Message] = []
+    for block in resource("prompts/guided_examples.md").split("\n# ")[1:]:
+        title, _, body = block.partition("\n")
+        if set(title.split()[1:]) <= set(names):
+            found += _conversation(body)
+    return found
+
+
+def _conversation(body: str) -> list[Message]:
+    found: list[Message] = []
+    for piece in body.split("\n## ")[1:]:
+        role, _, text = piece.partition("\n")
+        found.append(_message("assistant" if role.strip() == "assistant" else "user", text.strip()))
+    return found
+
+
+def build(turns: Sequence[Turn], names: Sequence[str]) -> tuple[str, tuple[Message, ...]]:
+    """System text and messages for the last of `turns`, at most about `BUDGET_TOKENS` long."""
+    fixed = system(names)
+    shown = examples(names)
+    room = BUDGET_TOKENS - estimate(fixed) - sum(estimate(m.text) for m in shown)
+    turn = turns[-1]
+    head = task_text(turn, turns[:-1])
+    room -= estimate(head)
+    steps = [(step.action.raw, after(turn, number)) for number, step in enumerate(turn.steps, 1)]
+    return fixed, (*shown, _message("user", head), *_fitted(steps, room))
+
+
+def _fitted(steps: list[tuple[str, str]], room: int) -> list[Message]:
+    """The steps as messages: all of them, or the older ones shortened, or blocks of the oldest left out."""
+    for dropped in range(0, len(steps) + _DROP, _DROP):
+        kept = steps[dropped:]
+        for whole in (len(kept), 2, 1):
+            texts = [
+                (_clip(said, _RESULT_CHARS), told if place >= len(kept) - whole else _clip(told, _OLD_RESULT_CHARS))
+                for place, (said, told) in enumerate(kept)
+            ]
+            if sum(estimate(a) + estimate(b) for a, b in texts) <= room:
+                return _messages(texts, min(dropped, len(steps)))
+    return []
+
+
+def _messages(texts: list[tuple[str, str]], dropped: int) -> list[Message]:
+    found: list[Message] = []
+    for place, (said, told) in enumerate(texts):
+        found.append(_message("assistant", said))
+        note = f"({dropped} earlier steps are left out.)\n" if dropped and place == 0 else ""
+        found.append(_message("user", note + told))
+    return found
+
+
+def task_text(turn: Turn, earlier: Sequence[Turn]) -> str:
+    """The message that states the task: what came before in one line each, the files, the task itself."""
+    parts = [f"Earlier: {_clip(t.task, 160)} -> {_clip(t.answer, 160)}" for t in earlier[-3:] if t.answer]
+    parts.append("A new task in another folder. " + _folder(turn))
+    parts.append(f"Task: {_clip(turn.task, _TASK_CHARS)}")
+    return "\n\n".join(parts)
+
+
+def _folder(turn: Turn) -> str:
+    left = _FILES_CHARS
+    shown: list[str] = []
+    for file in turn.files:
+        text = _clip(file.text, min(_FILE_CHARS, left))
+        left -= len(text)
+        shown.append(f"=== {file.path} ===\n{text.rstrip()}\n")
+        if left <= 200:
+            break
+    listing = f"Its files:\n{_clip(turn.listing, 1200)}" if turn.listing else "It is empty."
+    return "\n\n".join([listing, *shown])
+
+
+def after(turn: Turn, count: int) -> str:
+    """What a small model is told after step number `count - 1`: the result and what to think of next."""
+    step = turn.steps[count - 1]
+    so_far = Turn(task=turn.task, steps=turn.steps[:count])
+    return f"{_result(step)}\n\n{_advice(so_far, step)}"
+
+
+def _result(step: Step) -> str:
+    text = _clip(step.result.text.strip(), _RESULT_CHARS) or "(no output)"
+    match step.action.name:
+        case "run":
+            return f"Output of `{_clip(step.action.fields['command'], 200)}`:\n{text}"
+        case "write" | "replace" if not step.failed:
+            return f"{step.action.fields['path']} is saved."
+        case _:
+            return text
+
+
+def _advice(turn: Turn, step: Step) -> str:
+    if turn.repeats(len(turn.steps)):
+        return "You had done exactly this before. Do not do it again: do something else, or finish."
+    if step.result.status == "refused":
+        return "This is not allowed. Do it in another way, or finish and say so."
+    if step.action.name == "run" and step.failed:
+        return "The command failed. Read the error, correct the file or the command, and try again."
+    if step.failed:
+        return "That did not work. Do it in another way."
+    if turn.to_run:
+        return f"Now run {turn.to_run} and look at the output."
+    return "If the task is done now, finish. If not, do the next thing."
+
+
+def allowed(turn: Turn, names: Sequence[str]) -> tuple[str, ...]:
+    """The actions for the next reply: `finish` only after a step, and not on top of a program's first failures."""
+    if not turn.steps:
+        return tuple(names)
+    last = turn.steps[-1]
+    failures = sum(step.action.name == "run" and step.failed for step in turn.steps)
+    if last.action.name == "run" and last.failed and failures <= 2 and not turn.repeats(len(turn.steps)):
+        return tuple(names)
+    return (*names, FINISH)
+
+
+def _message(role: str, text: str) -> Message:
+    return Message(role="assistant" if role == "assistant" else "user", parts=(TextPart(text=text),))
+
+
+def _clip(text: str, limit: int) -> str:
+    """`text` with its middle left out when it is longer than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    return f"{text[:head]}\n[{len(text) - head - tail} characters left out]\n{text[len(text) - tail :]}"

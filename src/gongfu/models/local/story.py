@@ -1,0 +1,136 @@
+"""The conversation as a small model needs it: turns of a task, the files at its start, and steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from gongfu.core.base import Base
+from gongfu.core.messages import CallPart, Message, ResultPart
+from gongfu.models.local.actions import Action, from_call
+
+OPENING = '{"action": "open"}'
+_CODE = re.compile(r"\.(py|pyw|js|mjs|ts|rb|sh|pl|php|lua|go|rs|c|cc|cpp|java|kt|r)$", re.IGNORECASE)
+_EXIT = re.compile(r"\bexit(?:ed)?(?: code| status| with)?:? (-?\d+)\b", re.IGNORECASE)
+
+
+class Step(Base, frozen=True):
+    """One action and what came of it."""
+
+    action: Action
+    result: ResultPart
+
+    @property
+    def failed(self) -> bool:
+        """Whether the tool failed or was refused, or the command ended with an exit code that means trouble."""
+        return self.result.status != "done" or (self.action.name == "run" and self.code > 0)
+
+    @property
+    def code(self) -> int:
+        """The exit code of a command as its result states it; 0 when it states none."""
+        found = _EXIT.search(self.result.text.split("\n", 1)[0]) or _EXIT.search(self.result.text.rsplit("\n", 1)[-1])
+        return int(found[1]) if found and self.action.name == "run" else 0
+
+
+class File(Base, frozen=True):
+    """A file as it was when the task began."""
+
+    path: str
+    text: str
+
+
+class Turn(Base, frozen=True):
+    """One task of the person: what is asked, what the folder held, what was done, and the answer once there is one."""
+
+    task: str
+    listing: str = ""
+    files: tuple[File, ...] = ()
+    opened: bool = False
+    steps: tuple[Step, ...] = ()
+    answer: str = ""
+
+    @property
+    def to_run(self) -> str:
+        """The program that was changed last and has not been run since; "" when there is none."""
+        path = ""
+        for step in self.steps:
+            if step.action.name == "run":
+                path = ""
+            elif step.action.name in ("write", "replace") and not step.failed:
+                changed = step.action.fields["path"]
+                path = changed if _CODE.search(changed) else path
+        return path
+
+    def repeats(self, count: int) -> int:
+        """How often step number `count - 1` had been done before with nothing changed in between."""
+        last = self.steps[count - 1]
+        times = 0
+        for step in reversed(self.steps[: count - 1]):
+            if step.action.deed == last.action.deed:
+                times += 1
+            elif step.action.name in ("write", "replace") and not step.failed:
+                break
+        return times
+
+
+def turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
+    """Read a conversation. Words of the person open a turn, or add to one that has no steps or answer yet."""
+    found: list[Turn] = []
+    results = {result.call_id: result for message in messages for result in message.results}
+    for message in messages:
+        if message.role == "user":
+            if message.text.strip():
+                _asked(found, message)
+        elif message.role == "assistant" and found:
+            found[-1] = _told(found[-1], message, results)
+    return tuple(found)
+
+
+def _asked(found: list[Turn], message: Message) -> None:
+    last = found[-1] if found else None
+    if last is not None and not last.answer and (message.kind or not last.opened):
+        found[-1] = _replace(last, task=f"{last.task}\n\n{message.text.strip()}")
+    else:
+        found.append(Turn(task=message.text.strip()))
+
+
+def _told(turn: Turn, message: Message, results: dict[str, ResultPart]) -> Turn:
+    if not message.calls:
+        return _replace(turn, answer=message.text.strip()) if message.text.strip() else turn
+    if message.calls[0].raw == OPENING:
+        return _opened(turn, message.calls, results)
+    steps = list(turn.steps)
+    for call in message.calls:
+        action = from_call(call)
+        if action is not None and call.id in results:
+            steps.append(Step(action=action, result=results[call.id]))
+    return _replace(turn, steps=tuple(steps))
+
+
+def _opened(turn: Turn, calls: Sequence[CallPart], results: dict[str, ResultPart]) -> Turn:
+    listing, files = "", list[File]()
+    for call in calls:
+        result = results.get(call.id)
+        if result is None or result.status != "done":
+            continue
+        if call.name == "read_file":
+            path = str(msgspec.json.decode(call.arguments, type=dict[str, str]).get("path", ""))
+            files.append(File(path=path, text=plain(result.text)))
+        else:
+            listing = result.text
+    return _replace(turn, listing=listing, files=tuple(files), opened=True)
+
+
+def plain(text: str) -> str:
+    """The text of a file without the line numbers that `read_file` puts before every line."""
+    rows = text.split("\n")
+    return "\n".join(_NUMBER.sub("", row) for row in rows)
+
+
+_NUMBER = re.compile(r"^ *\d+(?:\t|→|\| ?)")
+
+
+def _replace(turn: Turn, **changes: object) -> Turn:
+    return msgspec.structs.replace(turn, **changes)
