@@ -38,7 +38,7 @@ def pair(messages: Sequence[Message]) -> tuple[tuple[Message, ...], Repair]:
     results: dict[str, ResultPart] = {}
     dropped: list[str] = []
     wanted = {call.id for m in messages if m.role == "assistant" for call in m.calls}
-    for result in (r for m in messages for r in m.results):
+    for result in (r for m in messages if m.role == "tool" for r in m.results):
         if result.call_id not in wanted or result.call_id in results:
             dropped.append(result.call_id)
         else:
