@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gongfu.core.specs import Usage
+from gongfu.core.specs import ModelInfo, Usage
 
 _LEAST_SENT = 4096
 _LEAST_COUNTED = 1000
@@ -23,3 +23,15 @@ def served_window(sent_estimate: int, reported_usage: Usage) -> int | None:
         return None
     generous = counted + reported_usage.cached + reported_usage.cache_write
     return counted if generous < sent_estimate * _SHARE else None
+
+
+def output_limit(wanted: int, info: ModelInfo, prompt_tokens: int) -> int:
+    """The output limit to send, in tokens: `wanted`, but no more than the model gives or the window leaves.
+
+    `prompt_tokens` is the estimate of the prompt; a fiftieth of the window is left for what the estimate misses. An
+    unknown window (0) does not clamp. At least 256 are asked for: a prompt that leaves less is for the caller to fold.
+    """
+    limit = min(wanted, info.max_output) if info.max_output else wanted
+    if info.window:
+        limit = min(limit, info.window - prompt_tokens - info.window // 50)
+    return max(256, limit)

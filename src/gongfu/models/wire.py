@@ -1,0 +1,186 @@
+"""What adapters share on the wire: bodies, events of an answer, and the way from events to one answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any, Protocol, cast
+
+import msgspec
+
+from gongfu.core.errors import ContentFilter, ProviderFault, Refused, StreamCut
+from gongfu.core.jsonfix import scrub_text
+from gongfu.models.faults import fault_of
+from gongfu.models.finish import is_broken
+from gongfu.models.protocol import Answer, Delta, Prepared
+from gongfu.models.sse import ServerEvent, SSEDecoder
+from gongfu.models.transport import Reply, Transport
+
+_WHOLE = 64 << 20
+_ERROR = 1 << 20
+
+PLAIN = "plain"
+"""Name of the one event that an answer without a stream is."""
+
+
+class Reader(Protocol):
+    """Reads the events of one dialect. `done` once the answer is known to be whole."""
+
+    @property
+    def done(self) -> bool: ...
+
+    def event(self, event: ServerEvent) -> list[Delta]:
+        """What an event adds. Raises a ProviderFault for an error told in the stream."""
+        ...
+
+    def flush(self) -> list[Delta]:
+        """What was held back when the stream ended."""
+        ...
+
+    def answer(self) -> Answer | None:
+        """The whole answer, or None when the stream ended too early for one."""
+        ...
+
+    def partial(self) -> Answer | None:
+        """What had arrived when the stream broke, or None when that was nothing."""
+        ...
+
+
+async def exchange(
+    transport: Transport, path: str, body: bytes, headers: Mapping[str, str], reader: Reader, ref: str
+) -> AsyncGenerator[Delta, None]:
+    """Send `body` and yield the deltas of its answer, as `ModelProvider.complete` must.
+
+    A broken stream, and passing trouble told in the middle of one, is a `StreamCut` with what had arrived.
+    """
+    yield Prepared(body=body)
+    try:
+        async with transport.stream(path, body, headers) as reply:
+            if not 200 <= reply.status < 300:
+                raise fault_of(reply.status, reply.headers, await reply.read(_ERROR), ref)
+            async with aclosing(server_events(reply)) as events:
+                async for event in events:
+                    for delta in reader.event(event):
+                        yield delta
+                    if reader.done:
+                        break
+        for delta in reader.flush():
+            yield delta
+        yield _judged(reader, ref)
+    except ProviderFault as fault:
+        fault.model = ref
+        partial = reader.partial() if fault.retryable else None
+        if isinstance(fault, StreamCut):
+            fault.partial = fault.partial or partial
+        elif partial is not None:
+            raise StreamCut(f"{fault.kind}: {fault.detail}", partial=partial, model=ref) from None
+        raise
+
+
+def _judged(reader: Reader, ref: str) -> Answer:
+    answer = reader.answer()
+    if answer is None:
+        raise StreamCut("the answer broke off before its end", partial=reader.partial(), model=ref)
+    if is_broken(answer.raw_finish):
+        raise StreamCut(f"the server ended the answer with {answer.raw_finish!r}", partial=reader.partial(), model=ref)
+    if answer.finish == "filter" and not answer.message.parts:
+        raise ContentFilter(f"the answer was withheld ({answer.raw_finish})", model=ref)
+    return answer
+
+
+async def server_events(reply: Reply) -> AsyncGenerator[ServerEvent, None]:
+    """The events of an answer; one that is plain JSON, although a stream was asked for, is one `PLAIN` event.
+
+    Raises `StreamCut` when it breaks off, and `Refused` for a web page, which no model endpoint sends.
+    """
+    decoder: SSEDecoder | None = None
+    first = b""
+    whole: list[bytes] = []
+    size = 0
+    async with aclosing(reply.chunks()) as chunks:
+        async for chunk in chunks:
+            if decoder is None:
+                whole.append(chunk)
+                size += len(chunk)
+                first = first or chunk.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+                if first in (b"", b"{", b"[", b"<"):  # servers are careless with the content type
+                    if size > _WHOLE:
+                        raise StreamCut(f"the answer is larger than {_WHOLE} bytes", status=reply.status)
+                    continue
+                decoder, chunk = SSEDecoder(), b"".join(whole)  # noqa: PLW2901 - all that was looked at
+            for event in decoder.feed(chunk):
+                yield event
+    if decoder is not None:
+        for event in decoder.flush():
+            yield event
+        return
+    for event in _plain(b"".join(whole).strip(), reply):
+        yield event
+
+
+def _plain(body: bytes, reply: Reply) -> list[ServerEvent]:
+    if body.startswith(b"<"):
+        page = fault_of(404, reply.headers, body[:_ERROR], "").detail
+        raise Refused(f"no model endpoint is at this address: it answered with {page}", status=reply.status)
+    text = body.decode("utf-8-sig", "replace")
+    if decode(text) is not None or "\n" not in text:
+        return [ServerEvent(event=PLAIN, data=text)] if text else []
+    lines = SSEDecoder()  # a line of JSON for each event
+    return [*lines.feed(body), *lines.flush()]
+
+
+def encode(fields: Mapping[str, Any]) -> bytes:
+    """The canonical JSON of a body: keys in the order given, no spaces, UTF-8; lone surrogates are replaced."""
+    try:
+        return msgspec.json.encode(fields)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_scrubbed(fields))
+
+
+def _scrubbed(value: Any) -> Any:
+    if isinstance(value, str):
+        return scrub_text(value)
+    if isinstance(value, dict):
+        return {scrub_text(str(k)): _scrubbed(v) for k, v in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_scrubbed(v) for v in cast("list[Any]", value)]
+    return value
+
+
+def raw_json(text: str) -> msgspec.Raw:
+    """JSON text that goes into a body exactly as it is."""
+    return msgspec.Raw(text.encode("utf-8", "replace"))
+
+
+def decode(data: str) -> dict[str, Any] | None:
+    """The object that the data of an event is, or None."""
+    try:
+        value: Any = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def text_at(fields: Mapping[str, Any], key: str) -> str:
+    """The string at `key`, or ""."""
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def dict_at(fields: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The object at `key`, or an empty one."""
+    value = fields.get(key)
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def dicts_at(fields: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects in the list at `key`."""
+    value = fields.get(key)
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
+
+
+def count_at(fields: Mapping[str, Any], key: str) -> int:
+    """The count at `key`, or 0 for what is no count."""
+    value = fields.get(key)
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12 else 0
