@@ -11,7 +11,7 @@ import msgspec
 
 from gongfu.core.base import Base
 from gongfu.core.errors import Unauthorized, UsageError, UserError
-from gongfu.core.specs import ModelInfo, Price
+from gongfu.core.specs import ModelInfo
 from gongfu.models.endpoint import is_loopback
 from gongfu.models.keys import find_key, masked, variables_of
 from gongfu.models.known import address_in, api_of, known
@@ -110,11 +110,46 @@ class Keyless:
         """Nothing is open."""
 
 
-def scripted(file: Path, ref: str) -> ModelProvider:
-    """A provider that plays the script in a file. Raises ConfigError for a script that is wrong."""
-    from gongfu.models.scripted import SCRIPTED, Scripted, read_script
+def scripted(file: Path | None, ref: str) -> ModelProvider:
+    """A provider that plays the script in a file, or that of the demonstration. ConfigError for a wrong script."""
+    from gongfu.models.scripted import DEMO, SCRIPTED, Scripted, read_script
 
+    file = file or DEMO
     return Scripted(read_script(file), info=msgspec.structs.replace(SCRIPTED, ref=ref, name=file.stem))
 
 
-FREE = Price(input=0.0, cached=0.0, cache_write=0.0, output=0.0)
+def info_of(provider: str, model: str, places: Places) -> ModelInfo:
+    """What is known of a model without the settings."""
+    from gongfu.models.catalog import lookup
+
+    return lookup(provider, model, file=places.catalog)
+
+
+def remote(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str]) -> ModelProvider:
+    """The adapter that speaks the endpoint's dialect; only that one is loaded."""
+    from gongfu.models.quirks import quirks_for
+
+    builtin = known(endpoint.provider)
+    name = endpoint.quirks or (builtin.name if builtin and builtin.port else "")
+    quirks = quirks_for(endpoint.base_url, info.name, name=name, api=endpoint.api)
+    transport = transport_of(endpoint, env)
+    match endpoint.api:
+        case "anthropic":
+            from gongfu.models.anthropic import Anthropic
+
+            return Anthropic(info, transport, quirks)
+        case "openai_responses":
+            from gongfu.models.openai_responses import OpenAIResponses
+
+            return OpenAIResponses(info, transport, quirks)
+        case _:
+            from gongfu.models.openai_chat import OpenAIChat
+
+            return OpenAIChat(info, transport, quirks)
+
+
+def local(name: str, places: Places, env: Mapping[str, str]) -> ModelProvider:
+    """The embedded model; its server starts with the first request."""
+    from gongfu.models.local import local_provider
+
+    return local_provider(name, places, env)

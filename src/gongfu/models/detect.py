@@ -46,6 +46,11 @@ class Listing(Base, frozen=True):
     models: tuple[str, ...]
     window: int = 0
 
+    @property
+    def only(self) -> str:
+        """The model when there is no choice, else ""."""
+        return self.models[0] if len(self.models) == 1 else ""
+
 
 async def detect(env: Mapping[str, str], places: Places, *, servers: tuple[Known, ...] = SERVERS) -> Found:
     """The first model there is. Raises UserError that says in three lines what to do when there is none.
@@ -104,7 +109,7 @@ async def _served(provider: Known, address: str, env: Mapping[str, str], wanted:
     """The model to ask another address for: the wanted one if it has it or does not tell, else its first."""
     if env.get(f"{provider.name.upper()}_MODEL", "").strip():
         return wanted
-    listing = await ask_models(address, env, key=key, connect_seconds=3.0, answer_seconds=3.0)
+    listing = await ask_models(address, env, key=key, patience=3.0)
     if listing is None or not listing.models or wanted in listing.models:
         return wanted
     return listing.models[0]
@@ -140,11 +145,13 @@ async def ask_models(
     env: Mapping[str, str],
     *,
     key: str = "",
-    connect_seconds: float = CONNECT_SECONDS,
-    answer_seconds: float = ANSWER_SECONDS,
+    patience: float = 0.0,
 ) -> Listing | None:
-    """GET /models of an OpenAI-compatible server; None for what is no model server, or is Gongfu itself."""
-    value = await _get(base_url, "/models", env, key, connect_seconds, answer_seconds)
+    """GET /models of an OpenAI-compatible server; None for what is no model server, or is Gongfu itself.
+
+    `patience` is seconds for a server elsewhere; 0 is for one on this machine.
+    """
+    value = await _get(base_url, "/models", env, key, patience or CONNECT_SECONDS, patience or ANSWER_SECONDS)
     data = value.get("data") if value else None
     if not isinstance(data, list):
         return None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gongfu.config.settings import ModelSettings, Settings
     from gongfu.core.specs import ModelInfo, Price
 
+SCRIPTED = "scripted"
 SCRIPT = "scripted:"
 LOCAL = "local"
 
@@ -39,16 +40,16 @@ def resolve(ref: str, settings: Settings, env: Mapping[str, str]) -> Target:
     provider         its default model
     model            of the one provider that is configured, or whose key or address is in the environment
     local[/name]     the embedded model
-    scripted:FILE    plays a script
+    scripted[:FILE]  plays a script, without a file the one of the demonstration
     """
     written = ref.strip()
     if written.startswith(SCRIPT):
-        return Target(provider="scripted", model=written.removeprefix(SCRIPT), written=written)
+        return Target(provider=SCRIPTED, model=written.removeprefix(SCRIPT), written=written)
     head, _, rest = written.partition("/")
-    if head == LOCAL:
-        return Target(provider=LOCAL, model=rest, written=written)
     if head in settings.providers:
         return Target(provider=head, model=rest or default_model(head, env), written=written)
+    if head == LOCAL or written == SCRIPTED:
+        return Target(provider=head, model=rest, written=written)
     builtin = known(head)
     if builtin and rest and (only := _only_place(builtin, settings, env)):
         return Target(provider=only, model=written, written=written)
@@ -140,6 +141,7 @@ def merged(info: ModelInfo, given: ModelSettings | None, *, window: int = 0) -> 
             "max_output": given.max_output_tokens or info.max_output,
             "images": info.images if given.supports_images is None else given.supports_images,
             "tools": info.tools if given.supports_tools is None else given.supports_tools,
+            "small": info.small and not given.supports_tools,
             "price": _price(info.price, given),
         }
     return msgspec.structs.replace(info, window=window or info.window, **changes)

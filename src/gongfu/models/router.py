@@ -10,7 +10,7 @@ import anyio
 
 from gongfu.core.errors import UsageError, UserError
 from gongfu.models.gate import FAST, MAIN, Gate, Gated
-from gongfu.models.refs import LOCAL, Target, merged, resolve
+from gongfu.models.refs import LOCAL, SCRIPTED, Target, merged, resolve
 
 if TYPE_CHECKING:
     from gongfu.config.paths import Places
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gongfu.models.protocol import ModelProvider
 
 Role: TypeAlias = Literal["main", "fast"]
+ANY_MODEL = "*"
+"""The entry of `model_settings` for whichever model is found when none is named (see `config.load`)."""
 
 
 class Router:
@@ -89,21 +91,25 @@ class Router:
         """The model that detection finds; looked for once. Raises UserError when there is none."""
         async with self._finding:
             if self._found is None:
-                self._found = self._configured() or await self._detect()
+                self._found = await self._configured() or await self._detect()
         return self._found
 
-    def _configured(self) -> Found | None:
-        """The default model of the first configured provider that has one."""
-        from gongfu.models.detect import Found
+    async def _configured(self) -> Found | None:
+        """The default model of the first configured provider that has one, or the only one that its server has."""
+        if not self._settings.providers:
+            return None
+        from gongfu.models.detect import Found, ask_models  # only when no model is named
 
-        targets = [resolve(name, self._settings, self._env) for name in self._settings.providers]
-        for target in targets:
-            given = self._settings.providers[target.provider]
-            if target.model or given.api in ("local", "scripted"):
-                return Found(provider=target.provider, model=target.model, by=f"providers.{target.provider}")
-        if targets:
-            raise UsageError("router.no_model", provider=targets[0].provider)
-        return None
+        for name, given in self._settings.providers.items():
+            model = self.resolve(name).model
+            if not model and given.api not in ("local", "scripted"):
+                endpoint = self.endpoint(name)
+                listing = await ask_models(endpoint.base_url, self._env, key=endpoint.key, patience=3.0)
+                model = listing.only if listing else ""
+                if not model:
+                    continue
+            return Found(provider=name, model=model, by=f"providers.{name}")
+        raise UsageError("router.no_model", provider=next(iter(self._settings.providers)))
 
     async def _detect(self) -> Found:
         from gongfu.models.detect import detect  # only when nothing is configured
@@ -141,12 +147,12 @@ class Router:
         from gongfu.models import build  # loads the one adapter that is needed
 
         given = self._settings.providers.get(target.provider)
-        if target.provider == "scripted" and given is None:
-            return build.scripted(Path(target.model), target.ref)
         if given is not None and given.api == "scripted":
             if not given.script:
                 raise UsageError("router.no_script", provider=target.provider)
             return build.scripted(Path(given.script), target.ref)
+        if given is None and target.provider == SCRIPTED:
+            return build.scripted(Path(target.model) if target.model else None, target.written)
         if target.provider == LOCAL or (given is not None and given.api == "local"):
             provider = build.local(target.model, self._places, self._env)
             return self._gated(provider, LOCAL, provider.info.slots or 1, role)
@@ -173,9 +179,9 @@ class Router:
         from gongfu.models import build
 
         known = self._settings.model_settings
-        given = known.get(target.written) or known.get(target.ref) or known.get("*")
+        given = known.get(target.written) or known.get(target.ref) or known.get(ANY_MODEL)
         window = (self._window() if role == "main" else 0) or window
-        return merged(build.info_of(target.provider, target.model, self._settings, self._places), given, window=window)
+        return merged(build.info_of(target.provider, target.model, self._places), given, window=window)
 
     def _window(self) -> int:
         text = self._env.get("GONGFU_CONTEXT_WINDOW", "").strip()

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from gongfu.models.scripted.player import ScriptError, Seen, UnexpectedCall, UnusedSteps
 from gongfu.models.scripted.provider import SCRIPTED, Scripted
-from gongfu.models.scripted.read import read_script, script_of
+from gongfu.models.scripted.read import DEMO, read_script, script_of
 from gongfu.models.scripted.script import Call, Calls, Fault, Match, Planned, Raw, Say, Step
 
 if TYPE_CHECKING:
     from gongfu.models.scripted.server import Received, Route, Server, serve
 
 __all__ = [
+    "DEMO",
     "SCRIPTED",
     "Call",
     "Calls",

@@ -18,6 +18,9 @@ import msgspec
 from gongfu.core.errors import ConfigError
 from gongfu.models.scripted.script import Call, Calls, Fault, Raw, Say, Step
 
+DEMO = Path(__file__).with_name("demo.yaml")
+"""The script of `gongfu demo` when it runs without a model."""
+
 _KINDS: dict[str, type[Step]] = {"say": Say, "call": Call, "calls": Calls, "fault": Fault, "raw": Raw}
 
 

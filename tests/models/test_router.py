@@ -1,0 +1,263 @@
+"""From roles to providers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import aclosing
+from pathlib import Path
+
+import anyio
+import pytest
+
+from gongfu.config.paths import Places
+from gongfu.config.settings import Models, ModelSettings, Provider, Settings
+from gongfu.core.errors import ConfigError, Unauthorized, UsageError, UserError
+from gongfu.core.messages import user
+from gongfu.core.specs import ModelInfo
+from gongfu.models.protocol import Answer, ModelProvider, Request
+from gongfu.models.router import Router
+from gongfu.models.scripted import Fault, Say, Scripted, serve
+
+pytestmark = pytest.mark.anyio
+REQUEST = Request(model="m", system="", messages=(user("hi"),))
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(home=tmp_path)
+
+
+def settings(*main: str, fast: tuple[str, ...] = (), **providers: Provider) -> Settings:
+    return Settings(models=Models(main=main, fast=fast), providers=providers)
+
+
+async def say(provider: ModelProvider, request: Request = REQUEST) -> str:
+    async with aclosing(provider.complete(request)) as deltas:
+        async for delta in deltas:
+            if isinstance(delta, Answer):
+                return delta.message.text
+    raise AssertionError("no answer")
+
+
+# --- roles -------------------------------------------------------------------------------------------------------
+
+
+async def test_roles_take_their_chains_in_order(places: Places) -> None:
+    one, two, quick = (Scripted([Say(n)]) for n in ("one", "two", "quick"))
+    extra = {"a/one": one, "a/two": two, "a/quick": quick}
+    router = Router(settings("a/two", "a/one", fast=("a/quick",)), {}, places, extra=extra)
+    assert await router.chain("main") == (two, one)
+    assert await router.chain("fast") == (quick,)
+    assert await router.chain("main", "a/quick") == (quick,)
+    assert await router.chain("main", "a/quick, a/one") == (quick, one)
+
+
+async def test_without_a_fast_model_there_is_none(places: Places) -> None:
+    router = Router(settings("a/one"), {"DEEPSEEK_API_KEY": "k"}, places, extra={"a/one": Scripted()})
+    assert await router.chain("fast") == ()
+
+
+async def test_the_environment_names_a_model_when_settings_do_not(places: Places) -> None:
+    one, two = Scripted(), Scripted()
+    env = {"GONGFU_MODEL": "a/two"}
+    assert await Router(Settings(), env, places, extra={"a/one": one, "a/two": two}).chain("main") == (two,)
+    # settings hold what flags said already, and flags come before the environment
+    assert await Router(settings("a/one"), env, places, extra={"a/one": one, "a/two": two}).chain("main") == (one,)
+
+
+async def test_a_ready_provider_is_the_main_one_when_nothing_is_said(places: Places) -> None:
+    one = Scripted()
+    assert await Router(Settings(), {}, places, extra={"a/one": one}).chain("main") == (one,)
+
+
+async def test_unknown_names_are_told_and_nothing_is_made(places: Places) -> None:
+    router = Router(settings("depseek/x", "a/one"), {"OPENAI_API_KEY": "k"}, places, extra={"a/one": Scripted()})
+    with pytest.raises(UsageError, match="deepseek"):
+        await router.chain("main")
+
+
+# --- keys --------------------------------------------------------------------------------------------------------
+
+
+async def test_without_a_key_nothing_is_sent(places: Places) -> None:
+    with pytest.raises(UserError, match=r"no key for deepseek.*DEEPSEEK_API_KEY"):
+        await Router(settings("deepseek/x"), {}, places).chain("main")
+
+
+async def test_a_member_without_a_key_refuses_so_that_the_next_is_asked(places: Places) -> None:
+    one = Scripted([Say("one")])
+    chain = await Router(settings("deepseek/x", "a/one"), {}, places, extra={"a/one": one}).chain("main")
+    assert chain[0].info.ref == "deepseek/x"
+    with pytest.raises(Unauthorized, match="DEEPSEEK_API_KEY"):
+        await say(chain[0])
+    assert await say(chain[1]) == "one"
+    with pytest.raises(UserError, match="no key for deepseek"):
+        await Router(settings("deepseek/x", "openai/y"), {}, places).chain("main")
+
+
+# --- scripts -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_script_is_played_from_a_file(places: Places, tmp_path: Path) -> None:
+    file = tmp_path / "my script.yaml"
+    file.write_text("[{say: from the file}]", encoding="utf-8")
+    router = Router(Settings(), {}, places)
+    (provider,) = await router.chain("main", f"scripted:{file}")
+    assert await say(provider) == "from the file"
+    assert provider.info.ref == f"scripted:{file}"
+    configured = settings("play", play=Provider(api="scripted", script=str(file)))
+    (provider,) = await Router(configured, {}, places).chain("main")
+    assert await say(provider) == "from the file"
+
+
+async def test_a_script_that_is_not_there_is_told(places: Places, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.yaml"):
+        await Router(Settings(), {}, places).chain("main", f"scripted:{tmp_path / 'none.yaml'}")
+    with pytest.raises(UsageError, match="no file is named"):
+        await Router(settings("play/x", play=Provider(api="scripted")), {}, places).chain("main")
+
+
+# --- what is known -----------------------------------------------------------------------------------------------
+
+
+async def test_the_window_comes_from_settings_then_the_environment_then_the_catalog(places: Places) -> None:
+    env = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    given = Settings(model_settings={"openai/m": ModelSettings(window=5_000)})
+    assert Router(given, env | {"GONGFU_CONTEXT_WINDOW": "7000"}, places).info("openai/m").window == 5_000
+    router = Router(Settings(), env | {"GONGFU_CONTEXT_WINDOW": "7000"}, places)
+    assert router.info("bench-model").window == 7_000
+    assert router.info("bench-model", "fast").window == 32_768
+    assert Router(Settings(), {}, places).info("anthropic/claude-sonnet-4-5").window == 200_000
+    whichever = Settings(model_settings={"*": ModelSettings(window=6_000)})
+    assert Router(whichever, env, places).info("bench-model").window == 6_000
+
+
+@pytest.mark.parametrize("text", ["lots", "0", "-5", "1e5"])
+async def test_a_window_that_is_no_number_is_told(text: str, places: Places) -> None:
+    with pytest.raises(UsageError, match="GONGFU_CONTEXT_WINDOW"):
+        Router(Settings(), {"GONGFU_CONTEXT_WINDOW": text}, places).info("deepseek/x")
+
+
+async def test_endpoints_hide_their_key(places: Places) -> None:
+    router = Router(Settings(), {"DEEPSEEK_API_KEY": "sk-secret-secret-1234"}, places)
+    endpoint = router.endpoint("deepseek")
+    assert endpoint.key == "sk-secret-secret-1234"
+    assert "secret-secret" not in repr(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "env", "api", "base_url"),
+    [
+        ("openai", None, {"OPENAI_API_KEY": "k"}, "openai_responses", "https://api.openai.com/v1"),
+        ("openai", None, {"OPENAI_BASE_URL": "http://h/v1"}, "openai_chat", "http://h/v1"),
+        ("anthropic", None, {"ANTHROPIC_BASE_URL": "http://h"}, "anthropic", "http://h/v1"),
+        ("anthropic", Provider(api_key="k"), {}, "anthropic", "https://api.anthropic.com/v1"),
+        ("anthropic", Provider(base_url="http://h/v1"), {}, "openai_chat", "http://h/v1"),
+        ("deepseek", Provider(base_url="http://h/v1"), {"DEEPSEEK_BASE_URL": "http://e"}, "openai_chat", "http://h/v1"),
+        ("ollama", None, {"OLLAMA_HOST": "h:1"}, "openai_chat", "http://h:1/v1"),
+        ("mine", Provider(api="anthropic", base_url="http://h/v1"), {}, "anthropic", "http://h/v1"),
+    ],
+)
+async def test_endpoints(
+    name: str, given: Provider | None, env: dict[str, str], api: str, base_url: str, places: Places
+) -> None:
+    configured = Settings(providers={name: given} if given else {})
+    endpoint = Router(configured, env, places).endpoint(name)
+    assert (endpoint.api, endpoint.base_url) == (api, base_url)
+
+
+async def test_a_provider_without_an_address_is_told(places: Places) -> None:
+    with pytest.raises(UsageError, match=r"providers\.mine\.base_url"):
+        Router(settings(mine=Provider()), {}, places).endpoint("mine")
+
+
+# --- detection through the router --------------------------------------------------------------------------------
+
+
+async def test_the_only_model_of_a_configured_server_is_found(places: Places) -> None:
+    async with serve([], models=["the-one"], key="k") as server:
+        configured = settings(mine=Provider(base_url=server.base_url, api_key="k"))
+        router = Router(configured, {}, places)
+        assert (await router.found()).ref == "mine/the-one"
+        assert (await router.found()).ref == "mine/the-one"
+        assert len(server.others) == 1  # asked once
+    async with serve([], models=["one", "two"]) as server:
+        with pytest.raises(UsageError, match=r"models\.main"):
+            await Router(settings(mine=Provider(base_url=server.base_url)), {}, places).found()
+
+
+# --- sharing -----------------------------------------------------------------------------------------------------
+
+
+async def test_providers_are_made_once_and_closed_with_the_router(places: Places) -> None:
+    class Closing(Scripted):
+        closed = 0
+
+        async def aclose(self) -> None:
+            self.closed += 1
+
+    one = Closing()
+    router = Router(
+        settings("a/one", "openai/x"), {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, places, extra={"a/one": one}
+    )
+    first, second = await router.chain("main"), await router.chain("main")
+    assert first[1] is second[1]
+    assert first[1].info.ref == "openai/x"
+    await router.aclose()
+    await router.aclose()
+    assert one.closed == 2
+
+
+async def test_routers_share_nothing(places: Places) -> None:
+    async def ask(name: str, results: dict[str, str]) -> None:
+        info = ModelInfo(ref=f"p/{name}", provider="p", name=name, window=1000)
+        router = Router(settings(f"p/{name}"), {}, places, extra={f"p/{name}": Scripted([Say(name)], info=info)})
+        (provider,) = await router.chain("main")
+        results[name] = await say(provider)
+        assert provider.info.name == name
+
+    results: dict[str, str] = {}
+    async with anyio.create_task_group() as group:
+        for n in range(20):
+            group.start_soon(ask, str(n), results)
+    assert results == {str(n): str(n) for n in range(20)}
+
+
+async def test_one_slot_serves_main_before_fast(places: Places) -> None:
+    info = ModelInfo(ref="p/m", provider="p", name="m", slots=1)
+    router = Router(Settings(), {}, places)
+    provider = Scripted([Fault("hang"), Say("main"), Say("fast")], info=info)
+    main, fast = (router._gated(provider, "here", info.slots, role) for role in ("main", "fast"))
+    order: list[str] = []
+
+    async def ask(gated: ModelProvider) -> None:
+        order.append(await say(gated))
+
+    async with anyio.create_task_group() as group:
+        scope = anyio.CancelScope()
+
+        async def hold() -> None:
+            with scope:
+                await say(fast)
+
+        group.start_soon(hold)
+        await anyio.wait_all_tasks_blocked()
+        group.start_soon(ask, fast)
+        await anyio.wait_all_tasks_blocked()
+        group.start_soon(ask, main)
+        await anyio.wait_all_tasks_blocked()
+        scope.cancel()
+    assert order == ["main", "fast"]
+
+
+def test_importing_the_router_loads_no_adapter() -> None:
+    code = (
+        "import sys, gongfu.models.router\n"
+        "bad = {m for m in sys.modules if m.startswith('gongfu.models.') and m.rpartition('.')[2] in "
+        "('openai_chat', 'anthropic', 'openai_responses', 'transport', 'detect', 'scripted', 'catalog')}\n"
+        "bad |= {'h11', 'ssl', 'ruamel', 'difflib', 'email'} & set(sys.modules)\n"
+        "print(sorted(bad))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
