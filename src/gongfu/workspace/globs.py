@@ -20,7 +20,7 @@ def expand_braces(pattern: str) -> list[str]:
         else:
             before, choices, after = parts
             waiting.extend(f"{before}{c}{after}" for c in reversed(choices))
-    return done + waiting[::-1]
+    return (done + waiting[::-1])[:_MAX_BRACES]
 
 
 def _first_brace(text: str) -> tuple[str, list[str], str] | None:
@@ -50,8 +50,12 @@ def name_regex(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
     return re.compile(segment(pattern), re.DOTALL | (re.IGNORECASE if ignore_case else 0))
 
 
-def segment(pattern: str) -> str:
-    """The source of a regular expression for one segment; no slash is ever matched."""
+def segment(pattern: str, *, strict: bool = False) -> str:
+    """The source of a regular expression for one segment; no slash is ever matched.
+
+    A bracket that is never closed and a backslash at the end are plain characters; when `strict`, as for git, a
+    pattern with them matches nothing.
+    """
     out: list[str] = []
     i = 0
     while i < len(pattern):
@@ -63,35 +67,64 @@ def segment(pattern: str) -> str:
         elif c == "?":
             out.append("[^/]")
         elif c == "[":
-            end = _class_end(pattern, i)
-            out.append("\\[" if end < 0 else _class(pattern[i:end]))
-            i = i if end < 0 else end + 1
+            source, after = _bracket(pattern, i)
+            if strict and after == i:
+                return "(?!)"
+            out.append(source)
+            i = after
         elif c == "\\" and i < len(pattern):
             out.append(re.escape(pattern[i]))
             i += 1
+        elif c == "\\" and strict:
+            return "(?!)"
         else:
             out.append(re.escape(c))
     return "".join(out)
 
 
-def _class_end(pattern: str, start: int) -> int:
-    """Where the bracket that opened before `start` closes; -1 when it does not."""
-    at = start + 1 if pattern[start : start + 1] in ("!", "^") else start
-    return pattern.find("]", at + 1)
+def _bracket(pattern: str, start: int) -> tuple[str, int]:
+    """The source for the bracket whose inside begins at `start`, and where the pattern goes on.
+
+    A bracket that is never closed is a plain character; one with a range that is none matches nothing.
+    """
+    i = start
+    negated = pattern[i : i + 1] in ("!", "^")
+    i += negated
+    items: list[str] = []
+    first = True
+    while i < len(pattern) and (first or pattern[i] != "]"):
+        first = False
+        named = _NAMED.match(pattern, i)
+        if named is not None:
+            items.append(_CLASSES.get(named[1], ""))
+            i = named.end()
+            continue
+        low, i = _literal(pattern, i)
+        if pattern[i : i + 1] == "-" and pattern[i + 1 : i + 2] not in ("]", ""):
+            high, i = _literal(pattern, i + 1)
+            items.append(f"{re.escape(low)}-{re.escape(high)}" if low <= high else "")
+        else:
+            items.append(re.escape(low))
+    if i >= len(pattern):
+        return "\\[", start
+    body = "".join(items)
+    if not body:
+        return ("[^/]" if negated else "(?!)"), i + 1
+    return f"(?!/)[{'^' if negated else ''}{body}]", i + 1
 
 
-def _class(inner: str) -> str:
-    negated = inner[:1] in ("!", "^")
-    body = inner[1:] if negated else inner
-    body = (
-        body.replace("\\", "\\\\").replace("[", "\\[").replace("&&", "\\&&").replace("~~", "\\~~").replace("]", "\\]")
-    )
-    source = f"(?!/)[{'^' if negated else ''}{body}]"
-    try:
-        re.compile(source)
-    except re.error:
-        return re.escape(f"[{inner}]")
-    return source
+def _literal(pattern: str, at: int) -> tuple[str, int]:
+    if pattern[at] == "\\" and at + 1 < len(pattern):
+        return pattern[at + 1], at + 2
+    return pattern[at], at + 1
+
+
+_NAMED = re.compile(r"\[:(\w+):\]")
+_CLASSES = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \\t", "cntrl": "\\x00-\\x1f\\x7f", "digit": "0-9",
+    "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": "\\s", "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
 
 
 @lru_cache(maxsize=64)
