@@ -86,4 +86,39 @@ TEXT: dict[str, tuple[str, str]] = {
     "opt_limit": ("At most N of them.", "最多列出 N 个。"),
     "opt_yes_delete": ("Do not ask first.", "不再询问。"),
     "opt_usage": ("Show requests, tokens and money by purpose instead.", "改为显示各用途的请求数、token 和费用。"),
+    # --- models and doctor
+    "models_list": (
+        "List the models that are configured, found by key or on this machine, and embedded.",
+        "列出已配置的、按密钥或在本机找到的以及内置的模型。",
+    ),
+    "models_test": (
+        "Check a model: reachable, streaming, tool calls, usage, the window really served.",
+        "检查模型：可连接、流式输出、工具调用、用量统计、真实窗口。",
+    ),
+    "models_pull": (
+        "Fetch the embedded model, which runs on this machine without a key.",
+        "下载内置模型，无需密钥即可在本机运行。",
+    ),
+    "opt_deep": ("Try the whole window too (costs more).", "同时测试完整窗口（花费更多）。"),
+    "opt_from_model": ("Take it from this file instead of fetching it.", "使用此文件，而不是下载。"),
+    "opt_salvage": (
+        "Copy what can be read of a damaged store into a new one; the old file is kept.",
+        "把损坏会话库中可读的内容复制到新库；保留旧文件。",
+    ),
+    # --- settings
+    "config_list": ("List the settings that are set, and where.", "列出已设置的项及其来源。"),
+    "config_get": ("Print one setting, such as limits.max_steps.", "输出一项设置，例如 limits.max_steps。"),
+    "config_set": (
+        "Change one setting; comments and order of the file stay.",
+        "更改一项设置；文件的注释和顺序不变。",
+    ),
+    "config_unset": ("Take one setting out, so that its default counts.", "删除一项设置，恢复默认值。"),
+    "config_path": ("Print the path of the settings file.", "输出设置文件的路径。"),
+    "config_schema": ("Print the JSON Schema of the settings.", "输出设置的 JSON Schema。"),
+    "config_edit": (
+        "Open the settings in your editor; they are checked before they count.",
+        "在编辑器中打开设置；检查无误后才生效。",
+    ),
+    "config_history": ("List the earlier versions of the settings.", "列出设置的历史版本。"),
+    "opt_all_settings": ("Also what is at its default.", "同时列出默认值。"),
 }

@@ -6,7 +6,6 @@ from typing import Any
 
 from gongfu.surfaces.cli.style import clean
 
-
 _ENOUGH = 8  # characters of a line that tell what kind of block it belongs to
 
 

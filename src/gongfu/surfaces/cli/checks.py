@@ -1,0 +1,195 @@
+"""The single checks of `gongfu doctor`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from gongfu import __version__
+from gongfu.app import App
+from gongfu.config.paths import Places, places
+from gongfu.core.base import Base
+from gongfu.core.errors import ProviderFault, UserError
+from gongfu.models.local.download import model_path
+from gongfu.models.local.models import DEFAULT, find_model
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.opening import opened
+from gongfu.surfaces.cli.options import Opening
+from gongfu.surfaces.cli.output import encodable
+from gongfu.surfaces.cli.render.numbers import size, tokens
+from gongfu.workspace.process import run
+
+Level = Literal["ok", "warn", "fail", "info"]
+_SECONDS = 5.0
+
+
+class Check(Base, frozen=True):
+    """The outcome of one check. `fix` is the one command that puts it right, where there is one."""
+
+    name: str
+    level: Level
+    detail: str
+    fix: str = ""
+
+
+async def run_checks(cli: Cli, opening: Opening) -> list[Check]:
+    """All checks, those of this machine first. Never raises for what it is there to find."""
+    checks = [_python(), _platform(), _terminal(cli)]
+    try:
+        async with opened(cli, opening) as app:
+            settings = [_settings(cli, app, opening), Check(name="folder", level="ok", detail=str(app.workspace.root))]
+            programs = [await _git(cli), await _rg(cli)]
+            return [*checks, *programs, *_home(cli, app.places), *settings, await _model(cli, app), _embedded(cli, app)]
+    except UserError as error:
+        trouble = Check(name="settings", level="fail", detail=cli.say.told(error.key, error.values))
+        return [*checks, await _git(cli), await _rg(cli), *_home(cli, places(cli.env)), trouble]
+
+
+def _python() -> Check:
+    found = f"{platform.python_version()} ({sys.executable}), gongfu {__version__}"
+    return Check(name="python", level="ok", detail=found)
+
+
+def _platform() -> Check:
+    return Check(name="platform", level="ok", detail=f"{platform.system()} {platform.release()} {platform.machine()}")
+
+
+def _terminal(cli: Cli) -> Check:
+    unicode = encodable("功夫●", cli.out.encoding) == "功夫●"
+    if unicode:
+        return Check(name="terminal", level="ok", detail=cli.out.encoding)
+    detail = cli.say("setup.terminal_ascii", encoding=cli.out.encoding)
+    return Check(name="terminal", level="warn", detail=detail, fix="export PYTHONUTF8=1")
+
+
+async def _version(cli: Cli, program: str) -> str:
+    """The first line that `program --version` prints; "" when there is no such program."""
+    path = shutil.which(program, path=cli.env.get("PATH"))
+    if not path:
+        return ""
+    finished = await run([path, "--version"], cwd=Path(path).parent, env=dict(cli.env), timeout=_SECONDS)
+    return finished.output.decode("utf-8", "replace").partition("\n")[0].strip() or path
+
+
+async def _git(cli: Cli) -> Check:
+    found = await _version(cli, "git")
+    if found:
+        return Check(name="git", level="ok", detail=found)
+    return Check(name="git", level="warn", detail=cli.say("setup.git_missing"), fix=install("git"))
+
+
+async def _rg(cli: Cli) -> Check:
+    found = await _version(cli, "rg")
+    if found:
+        return Check(name="rg", level="ok", detail=found)
+    return Check(name="rg", level="info", detail=cli.say("setup.rg_missing"), fix=install("ripgrep"))
+
+
+def install(package: str) -> str:
+    """The command that installs a system package here; "" when no manager of packages is known."""
+    managers = (
+        ("brew", f"brew install {package}"),
+        ("apt-get", f"sudo apt-get install {package}"),
+        ("dnf", f"sudo dnf install {package}"),
+        ("pacman", f"sudo pacman -S {package}"),
+        ("apk", f"apk add {package}"),
+        ("winget", f"winget install {package}"),
+    )
+    return next((command for program, command in managers if shutil.which(program)), "")
+
+
+def _home(cli: Cli, found: Places) -> list[Check]:
+    try:
+        found.ensure()
+        free = shutil.disk_usage(found.home).free
+    except (UserError, OSError) as error:
+        return [Check(name="home", level="fail", detail=str(error))]
+    if not os.access(found.home, os.W_OK):
+        return [Check(name="home", level="fail", detail=cli.say("setup.home_readonly", path=found.home))]
+    level: Level = "ok" if free > 500_000_000 else "warn"
+    here = cli.say("setup.home_free", path=found.home, free=size(free))
+    sizes = ", ".join(
+        f"{cli.say(f'setup.size_{name}')} {size(weight(path))}"
+        for name, path in (("store", found.store), ("artifacts", found.artifacts), ("models", found.models))
+    )
+    return [Check(name="home", level=level, detail=here), Check(name="sizes", level="info", detail=sizes)]
+
+
+def weight(path: Path) -> int:
+    """Bytes of a file (with a database's log beside it) or of everything below a folder; 0 when it is not there."""
+    if path.is_dir():
+        return sum(p.stat().st_size for p in path.rglob("*") if p.is_file() and not p.is_symlink())
+    return sum(p.stat().st_size for p in path.parent.glob(f"{path.name}*") if p.is_file())
+
+
+def _settings(cli: Cli, app: App, opening: Opening) -> Check:
+    file = app.places.configs / f"{opening.config}.yaml" if opening.config else app.places.config
+    notices = "; ".join(cli.say.told(notice.key, notice.values) for notice in app.options.notices)
+    if notices:
+        return Check(name="settings", level="warn", detail=notices)
+    if not file.is_file():
+        return Check(name="settings", level="info", detail=cli.say("setup.settings_none", path=file), fix="gongfu init")
+    return Check(name="settings", level="ok", detail=str(file))
+
+
+async def _model(cli: Cli, app: App) -> Check:
+    """The main model: is there one, and does its endpoint answer with this key?"""
+    try:
+        provider = (await app.router.chain("main"))[0]
+    except UserError as error:
+        nothing = error.key == "router.nothing"
+        text = cli.say("setup.model_none") if nothing else cli.say.told(error.key, error.values).replace("\n", " ")
+        return Check(name="model", level="fail", detail=text, fix="gongfu init")
+    info = provider.info
+    window = tokens(info.window) if info.window else cli.say("unknown")
+    name = cli.say("setup.model_window", ref=info.ref, window=window)
+    if info.provider in ("local", "scripted"):
+        return Check(name="model", level="ok", detail=name)
+    level, said = await _reach(cli, app, info.provider)
+    fix = "" if level == "ok" else f"gongfu models test {info.ref}"
+    return Check(name="model", level=level, detail=f"{name}: {said}", fix=fix)
+
+
+async def _reach(cli: Cli, app: App, name: str) -> tuple[Level, str]:
+    import anyio
+
+    from gongfu.models.build import transport_of
+
+    try:
+        endpoint = app.router.endpoint(name)
+        transport = transport_of(endpoint, app.options.env)
+    except UserError as error:
+        return "fail", cli.say.told(error.key, error.values)
+    try:
+        with anyio.fail_after(_SECONDS):
+            status, _, _ = await transport.get("/models")
+    except (ProviderFault, TimeoutError) as error:
+        return "fail", cli.say(
+            "setup.model_unreachable", address=endpoint.base_url, reason=getattr(error, "detail", "")
+        )
+    finally:
+        await transport.aclose()
+    if status in (401, 403):
+        return "fail", cli.say("setup.model_key_refused", address=endpoint.base_url, status=status)
+    return "ok", cli.say("setup.model_reachable", address=endpoint.base_url)
+
+
+def _embedded(cli: Cli, app: App) -> Check:
+    model = find_model(DEFAULT)
+    path = model_path(app.places)
+    if path is None:
+        detail = cli.say("setup.embedded_missing", name=model.name, size=size(model.size))
+        return Check(name="embedded", level="info", detail=detail, fix="gongfu models pull")
+    if find_spec("xllamacpp") is None:
+        return Check(
+            name="embedded",
+            level="warn",
+            detail=cli.say("setup.embedded_no_runtime"),
+            fix="pip install 'gongfu[local]'",
+        )
+    return Check(name="embedded", level="ok", detail=str(path))
