@@ -149,6 +149,11 @@ class Assembler:
             block.add(arguments)
         return [CallProgress(name=block.name, size=block.size)]
 
+    def call_signature(self, signature: str) -> None:
+        """A signature of thinking that belongs to the current call; it becomes a part right before the call."""
+        if self._current is not None and signature:
+            self._current.signature = signature
+
     def finish(self, reason: str | None) -> None:
         """The provider's word for why the answer ended; the last one that is not empty counts."""
         self._raw_finish = reason or self._raw_finish
@@ -189,7 +194,7 @@ class Assembler:
         blocks = self._kept()
         calls = any(b.kind == "call" for b in blocks)
         cut = is_cut(self._raw_finish) or bool(calls and self._limit and self._usage.output >= self._limit)
-        read = [self._part(b, cut=cut) for b in blocks]
+        read = [p for b in blocks for p in self._parts(b, cut=cut)]
         return Answer(
             message=Message(role="assistant", parts=tuple(p for p, _ in read), model=self._model),
             finish=finish_of(self._raw_finish, calls=calls, cut=cut),
@@ -204,7 +209,7 @@ class Assembler:
         held = self._in_text.drop_half()
         if held:
             self._open("text").add(held)
-        parts = tuple(self._part(b, cut=False)[0] for b in self._kept() if b.kind != "call")
+        parts = tuple(self._parts(b, cut=False)[0][0] for b in self._kept() if b.kind != "call")
         return Answer(
             message=Message(role="assistant", parts=parts, model=self._model),
             finish="unknown",
@@ -313,19 +318,21 @@ class Assembler:
         value = _value(part.arguments)
         return not any(c.name == part.name and _value(c.arguments) == value for c in made)
 
-    def _part(self, block: _Block, *, cut: bool) -> tuple[Part, int]:
+    def _parts(self, block: _Block, *, cut: bool) -> list[tuple[Part, int]]:
+        """The parts of a block, each with the bytes of garbage that were thrown away for it."""
         if block.kind == "text":
-            return TextPart(text=scrub_text(block.joined)), 0
+            return [(TextPart(text=scrub_text(block.joined)), 0)]
+        thought = ReasoningPart(signature=block.signature, data=block.data, id=block.id, model=self._model)
         if block.kind == "reasoning":
             text = block.joined if block.signature else scrub_text(block.joined)
-            return ReasoningPart(
-                text=text, signature=block.signature, data=block.data, id=block.id, model=self._model
-            ), 0
+            return [(msgspec.structs.replace(thought, text=text), 0)]
         part, dropped = self._call_part(block)
-        if not cut:
-            return part, dropped
-        limit = f" of {self._limit} tokens" if self._limit else ""
-        return msgspec.structs.replace(part, problem=_CUT.format(limit=limit)), dropped
+        if cut:
+            limit = f" of {self._limit} tokens" if self._limit else ""
+            part = msgspec.structs.replace(part, problem=_CUT.format(limit=limit))
+        if not block.signature:
+            return [(part, dropped)]
+        return [(msgspec.structs.replace(thought, id=block.id or "call"), 0), (part, dropped)]
 
     def _call_part(self, block: _Block) -> tuple[CallPart, int]:
         found = block.found

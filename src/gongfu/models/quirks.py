@@ -132,6 +132,7 @@ def quirks_for(base_url: str, model: str, *, name: str = "", api: str = "openai_
     `name` (of a table, or of a provider that has one) decides when given; then the address; then, for an address that
     nobody knows, the model's name; else it is "default".
     """
+    api = "anthropic" if api == "anthropic" else "openai_chat"  # tables hold for Responses too
     found = name or _by_address(base_url, api) or _by_model(model, api) or "default"
     return for_model(load_quirks(found), model)
 

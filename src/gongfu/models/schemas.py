@@ -7,14 +7,6 @@ from typing import Any, cast
 from gongfu.models.quirks import Quirks
 
 _DEEP = 24
-_KINDS: dict[type, str] = {
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    list: "array",
-    dict: "object",
-}
 _MAPS = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _ONE = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems")
@@ -152,7 +144,7 @@ class _Writer:
         elif "items" in node:
             node["type"] = "array"
         elif node.get("enum"):
-            kinds = {_KINDS.get(type(v), "") for v in cast("list[Any]", node["enum"])}
+            kinds = {_kind(v) for v in cast("list[Any]", node["enum"])}
             if len(kinds) == 1 and "" not in kinds:
                 node["type"] = kinds.pop()
 
@@ -176,8 +168,24 @@ def _split(node: dict[str, Any], types: list[str]) -> dict[str, Any]:
     return {**rest, "anyOf": branches}
 
 
+def _kind(value: object) -> str:
+    match value:
+        case str():
+            return "string"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case _:
+            return ""
+
+
 def _pointed(root: Any, pointer: str) -> Any:
     node = root
+    if pointer and not pointer.startswith("/"):
+        return None  # a name that was given with $anchor
     for step in pointer.split("/")[1:]:
         if not isinstance(node, dict):
             return None

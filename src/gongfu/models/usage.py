@@ -43,8 +43,10 @@ def usage_of(fields: dict[str, Any], *, cached_outside: bool = False, output_fro
 
 
 def _inside(fields: dict[str, Any], *names: str) -> dict[str, Any]:
-    found = next((fields[n] for n in names if isinstance(fields.get(n), dict)), {})
-    return cast("dict[str, Any]", found)
+    for name in names:
+        if isinstance(fields.get(name), dict):
+            return cast("dict[str, Any]", fields[name])
+    return {}
 
 
 def _number(fields: dict[str, Any], *names: str) -> int:

@@ -58,12 +58,16 @@ async def exchange(
         async with transport.stream(path, body, headers) as reply:
             if not 200 <= reply.status < 300:
                 raise fault_of(reply.status, reply.headers, await reply.read(_ERROR), ref)
-            async with aclosing(server_events(reply)) as events:
-                async for event in events:
-                    for delta in reader.event(event):
-                        yield delta
-                    if reader.done:
-                        break
+            try:
+                async with aclosing(server_events(reply)) as events:
+                    async for event in events:
+                        for delta in reader.event(event):
+                            yield delta
+                        if reader.done:
+                            break
+            except StreamCut:
+                if reader.answer() is None:  # an answer that said its end is whole, however the connection ends
+                    raise
         for delta in reader.flush():
             yield delta
         yield _judged(reader, ref)
