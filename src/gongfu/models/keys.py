@@ -7,7 +7,6 @@ import stat
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from gongfu.core.base import Base
@@ -79,6 +78,8 @@ def all_variables() -> frozenset[str]:
 
 def _from_keyring(provider_name: str) -> Key | None:
     """Ask the system keyring when the `keyring` package is there; one that is locked or broken counts as empty."""
+    from importlib.util import find_spec  # the file and the variables come first, and most keys are found there
+
     if "keyring" not in sys.modules and find_spec("keyring") is None:
         return None
     keyring: Any = import_module("keyring")  # optional, and slow to load
