@@ -11,8 +11,8 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 Mark: TypeAlias = tuple[int, int]
 """Line and column, both from 1."""
 
-_REFERENCE: Final = re.compile(r"\$\{([^{}\r\n]*)\}")
-_HIDDEN: Final = re.compile("\\$\ue000([^\ue000\ue001]*)\ue001")
+_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_HIDDEN: Final = re.compile("\\$\ue000([A-Za-z_][A-Za-z0-9_]*)\ue001")
 _MOST_NODES: Final = 50_000
 
 

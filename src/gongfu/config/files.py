@@ -16,12 +16,9 @@ def read_text(path: Path) -> str | None:
 
     Raises ConfigError for a file that cannot be read or holds something else than UTF-8.
     """
-    try:
-        data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    data = read_bytes(path)
+    if data is None:
         return None
-    except OSError as error:
-        raise ConfigError("config.unreadable", file=path, reason=error.strerror or error) from error
     try:
         return data.decode("utf-8").removeprefix(_BOM)
     except UnicodeDecodeError as error:
@@ -29,6 +26,16 @@ def read_text(path: Path) -> str | None:
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
         raise ConfigError("config.not_utf8", file=path, line=line, column=column) from error
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """The bytes of a settings file; None when there is none. Raises ConfigError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError("config.unreadable", file=path, reason=error.strerror or error) from error
 
 
 def write_private(path: Path, data: bytes, *, durable: bool = True) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, Final, cast
 
 import msgspec.inspect as inspected
@@ -73,6 +74,21 @@ def _inside(kind: inspected.Type, part: str | int) -> inspected.Type | None:
     if isinstance(kind, inspected.VarTupleType) and isinstance(part, int):
         return kind.item_type
     return None
+
+
+def all_names() -> tuple[str, ...]:
+    """The dotted names of all settings; `NAME` stands for the name of an entry."""
+    return tuple(_names(settings_type(), ""))
+
+
+def _names(kind: inspected.Type, before: str) -> Iterator[str]:
+    kind = bare(kind)
+    if isinstance(kind, inspected.StructType):
+        for name, field in fields(kind).items():
+            yield f"{before}{name}"
+            yield from _names(field.type, f"{before}{name}.")
+    elif isinstance(kind, inspected.DictType) and isinstance(bare(kind.value_type), inspected.StructType):
+        yield from _names(kind.value_type, f"{before}NAME.")
 
 
 def accepts_text(kind: inspected.Type) -> bool:

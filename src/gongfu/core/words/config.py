@@ -92,4 +92,33 @@ TEXT: dict[str, tuple[str, str]] = {
         "Others on this machine can read {file}, which holds keys: `chmod 600` it, or write ${{VARIABLE}} in their place.",
         "本机其他用户可以读取含有密钥的 {file}：请执行 `chmod 600`，或改写为 ${{VARIABLE}}。",
     ),
+    "not_set": (
+        "{name} is not set. `gongfu config set {name} VALUE` sets it.",
+        "{name} 没有设置。可用 `gongfu config set {name} 值` 设置。",
+    ),
+    "no_setting_name": (
+        "{name!r} is no name of a setting. Write it with dots, and names that have dots in quotes:"
+        ' model_settings."openai/gpt-4.1".window.',
+        '{name!r} 不是设置的名称。请用点分隔，含点的名称放在引号里：model_settings."openai/gpt-4.1".window。',
+    ),
+    "unknown_setting": (
+        "There is no setting {name}. Did you mean {near}?",
+        "没有设置 {name}。你是不是指 {near}？",
+    ),
+    "unknown_setting_none": (
+        "There is no setting {name}. docs/configuration.md lists all.",
+        "没有设置 {name}。docs/zh/configuration.md 列出全部设置。",
+    ),
+    "bad_value": (
+        "The value of {name} is no valid YAML: {reason}. Nothing was written.",
+        "{name} 的值不是有效的 YAML：{reason}。没有写入任何内容。",
+    ),
+    "not_editable": (
+        "{file} is written in a way that cannot be changed safely here. Nothing was written; edit the file by hand.",
+        "{file} 的写法无法在这里安全修改。没有写入任何内容，请手动编辑该文件。",
+    ),
+    "changing": (
+        "{file} is being changed by something else all the time. Nothing was written; try again.",
+        "{file} 一直在被其他程序修改。没有写入任何内容，请重试。",
+    ),
 }
