@@ -10,7 +10,6 @@ from typing import Any, cast
 import msgspec
 
 from gongfu.core.base import Base
-from gongfu.core.jsonread import BLANK, read_loose
 
 _SHOWN = 240  # characters of broken arguments that the model is shown, at each end
 
@@ -177,6 +176,8 @@ def _unwrap_string(value: str, node: dict[str, Any], root: dict[str, Any], depth
     head = value.lstrip()[:1]
     if not ((head == "[" and "array" in wanted) or (head == "{" and "object" in wanted)):
         return value
+    from gongfu.core.jsonread import read_loose  # as below
+
     loose = read_loose(value, lambda _: False)
     decoded: Any = None if loose.dropped else loose.value
     if isinstance(decoded, dict | list):
@@ -234,6 +235,8 @@ _ARRIVED = {
 
 
 def _parse_loose(text: str, schema: dict[str, Any]) -> Arguments:
+    from gongfu.core.jsonread import BLANK, read_loose  # 10 ms of patterns, only for what is not strict JSON
+
     if not text.strip(BLANK):
         return _empty(text, schema)
     loose = read_loose(text, lambda value: _fits(value, schema))

@@ -20,7 +20,7 @@ from gongfu.core.jsonfix import parse_arguments, scrub_text
 from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, TextPart
 from gongfu.core.specs import ToolSpec, Usage
 from gongfu.models.finish import finish_of, is_cut
-from gongfu.models.markers import Found, bare_name, typed
+from gongfu.models.markers import Found, bare_name
 from gongfu.models.protocol import Answer, CallProgress, Delta, Reasoning, Text
 from gongfu.models.recover import MarkerFilter, Style
 
@@ -340,6 +340,8 @@ class Assembler:
         tool = self._tools.get(name)
         schema = tool.parameters if tool else {}
         if found is not None and tool is not None:
+            from gongfu.models.written import typed  # loaded already: it read the call
+
             read = parse_arguments(typed(found, tool), schema)
         else:
             read = parse_arguments(block.joined if block.whole is None else block.whole, schema)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from gongfu.core.events import Finish
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gongfu.core.events import Finish
 
 _LENGTH = {"length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit", "truncated"}
 _FILTER = {

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from gongfu.models.markers import PAIRS, STRAY, Found, bare_name, has_tail, is_whole, read_calls
+from gongfu.models.markers import PAIRS, STRAY, Found, bare_name
 
 Style: TypeAlias = Literal["markers", "fenced", "off"]
 """Where written calls are looked for: "markers" (models with tools; never inside a code fence or inline code),
 "fenced" (models without tools: also fenced JSON, and an answer that is nothing but JSON), or nowhere."""
 
-_OPENER = re.compile("|".join(re.escape(o) for o in sorted((*PAIRS, *STRAY), key=len, reverse=True)))
+_MARKS = (*PAIRS, *STRAY)
 _STARTS = "<["
-_LONGEST = max(map(len, (*PAIRS, *STRAY)))
+_LONGEST = max(map(len, _MARKS))
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _WORD = re.compile(r"[\w.:-]*")
 _NAMED = ("<tool_call>", "<tool_calls>", "<function_call>", "<function_calls>", "<TOOLCALL>")
+
+
+@cache
+def _opener() -> re.Pattern[str]:
+    marks = sorted(_MARKS, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, marks)))  # built when the first "<" or "[" comes
 
 
 class _Fences:
@@ -29,6 +36,9 @@ class _Fences:
         self._fence = ""
 
     def add(self, text: str) -> None:
+        if "\n" not in text:
+            self._line += text
+            return
         *lines, rest = text.split("\n")
         for line in lines:
             self._close_line(self._line + line)
@@ -74,6 +84,9 @@ class MarkerFilter:
     def feed(self, piece: str) -> list[str | Found]:
         """More text in; what can be decided by now comes out."""
         if self._style == "off":
+            return [piece] if piece else []
+        if not self._held and self._style == "markers" and "<" not in piece and "[" not in piece:
+            self._fences.add(piece)  # nearly every piece
             return [piece] if piece else []
         self._held += piece
         out: list[str | Found] = []
@@ -130,7 +143,7 @@ class MarkerFilter:
         return False
 
     def _next_opener(self) -> tuple[int, str] | None:
-        best = _OPENER.search(self._held) if any(c in self._held for c in _STARTS) else None
+        best = _opener().search(self._held) if any(c in self._held for c in _STARTS) else None
         start = best.start() if best else len(self._held)
         if self._style == "fenced":
             fence = self._held.find("```")
@@ -141,7 +154,9 @@ class MarkerFilter:
     def _undecided(self) -> int:
         """How many characters at the end could be the start of a marker."""
         tail = self._held[-_LONGEST:]
-        marks = (*PAIRS, *STRAY, "```") if self._style == "fenced" else (*PAIRS, *STRAY)
+        if "<" not in tail and "[" not in tail and "`" not in tail:
+            return 0
+        marks = (*_MARKS, "```") if self._style == "fenced" else _MARKS
         for start, character in enumerate(tail):
             if character in "<[`" and any(m.startswith(tail[start:]) for m in marks):
                 return len(tail) - start
@@ -185,6 +200,8 @@ class MarkerFilter:
 
     def _take(self, out: list[str | Found], start: int, end: int, after: int, *, cut: bool = False) -> bool:
         """Read the calls between `start` and `end`; False when there are none or when the end is not the end."""
+        from gongfu.models.written import has_tail, is_whole  # only where a marker was seen
+
         opener = self._opener
         inside = opener if opener[-1] not in ">]`\0" else ""
         body = inside + self._held[start:end]
@@ -206,6 +223,8 @@ class MarkerFilter:
         return True
 
     def _read(self, body: str, *, cut: bool) -> list[Found]:
+        from gongfu.models.written import read_calls
+
         if self._opener == "```":
             body = body.partition("\n")[2]
         found = read_calls(body, cut=cut)
