@@ -11,13 +11,13 @@ from gongfu.core.base import Base
 from gongfu.core.jsonfix import scrub_text
 from gongfu.core.messages import CallPart, ImagePart, Message, Part, ReasoningPart, ResultPart, TextPart
 from gongfu.core.specs import ModelInfo, ToolSpec
-from gongfu.core.tokens import bytes_tokens, image_tokens
+from gongfu.core.tokens import bytes_tokens
 from gongfu.models.history import Memo, Profile, project
 from gongfu.models.protocol import Request
 from gongfu.models.quirks import Quirks
 from gongfu.models.schemas import wire_schema
 from gongfu.models.window import output_limit
-from gongfu.models.wire import count_at, dict_at, encode, raw_json
+from gongfu.models.wire import count_at, dict_at, encode, image_surcharge, raw_json
 
 _MARK = {"type": "ephemeral"}
 _MARKS = 4
@@ -169,7 +169,7 @@ class MessagesWriter:
                 turns[-1][1].append(blocks)
             else:
                 turns.append((role, [blocks]))
-            price += _image_price(message)
+            price += image_surcharge(message)
         if turns[-1][0] == b"assistant":
             turns.append((b"user", [_CONTINUE]))
         self._encoded = fresh
@@ -237,13 +237,6 @@ def _image(part: ImagePart) -> dict[str, Any]:
     if media and media not in _IMAGES:
         return {"type": "text", "text": f"[an image of the type {media} was left out: it cannot be shown here]"}
     return {"type": "image", "source": {"type": "base64", "media_type": media or "image/png", "data": data}}
-
-
-def _image_price(message: Message) -> int:
-    """Tokens of a message's images less what their bytes were counted for."""
-    images = [p for p in message.parts if isinstance(p, ImagePart)]
-    images += [image for result in message.results for image in result.images]
-    return sum(image_tokens(i.width, i.height) - bytes_tokens(len(i.data or i.url)) for i in images)
 
 
 def unwrapped(text: str) -> str:

@@ -103,10 +103,8 @@ class ResponsesReader:
     def _piece(self, kind: str, fields: dict[str, Any]) -> list[Delta]:
         place, delta = _place(fields), text_at(fields, "delta")
         match kind:
-            case "response.output_text.delta":
-                return self._text(place, delta)
-            case "response.refusal.delta":
-                self._refused = True
+            case "response.output_text.delta" | "response.refusal.delta":
+                self._refused = self._refused or kind == "response.refusal.delta"
                 return self._text(place, delta)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return self._thought(place, delta)

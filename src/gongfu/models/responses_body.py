@@ -9,15 +9,13 @@ from gongfu.core.base import Base
 from gongfu.core.jsonfix import scrub_text
 from gongfu.core.messages import CallPart, ImagePart, Message, ReasoningPart, ResultPart, TextPart
 from gongfu.core.specs import ModelInfo, ToolSpec
-from gongfu.core.tokens import bytes_tokens, image_tokens
+from gongfu.core.tokens import bytes_tokens
 from gongfu.models.history import Memo, Profile, project
 from gongfu.models.protocol import Request
 from gongfu.models.quirks import Quirks
 from gongfu.models.schemas import is_strict, wire_schema
 from gongfu.models.window import output_limit
-from gongfu.models.wire import encode, text_at
-
-_LEAST_OUTPUT = 16
+from gongfu.models.wire import encode, image_surcharge, text_at
 
 
 class ResponsesBody(Base, frozen=True):
@@ -68,7 +66,7 @@ class ResponsesWriter:
     def _tail(self, request: Request, limit: int, *, thinks: bool) -> dict[str, Any]:
         fields: dict[str, Any] = {}
         if limit:
-            fields["max_output_tokens"] = max(limit, _LEAST_OUTPUT)
+            fields["max_output_tokens"] = limit
         if thinks:
             effort = text_at(self._quirks.efforts.get(request.reasoning, {}), "reasoning_effort")
             fields["reasoning"] = ({"effort": effort} if effort else {}) | {"summary": "auto"}
@@ -94,15 +92,18 @@ class ResponsesWriter:
     def _items(self, history: Sequence[Message]) -> tuple[bytes, int]:
         """The input as JSON without the outer brackets, and what its images cost beyond their bytes, in tokens."""
         fresh: dict[int, tuple[Message, bytes]] = {}
+        pieces: list[bytes] = []
         price = 0
         for message in history:
             entry = self._encoded.get(id(message))
             if entry is None or entry[0] is not message:
                 entry = (message, b",".join(map(encode, _wire(message))))
             fresh[id(message)] = entry
-            price += _image_price(message)
+            if entry[1]:
+                pieces.append(entry[1])
+            price += image_surcharge(message)
         self._encoded = fresh
-        return b",".join([data for _, data in fresh.values() if data]), price
+        return b",".join(pieces), price
 
 
 def _wire(message: Message) -> Iterator[dict[str, Any]]:
@@ -139,8 +140,8 @@ def _assistant(message: Message) -> Iterator[dict[str, Any]]:
             case ReasoningPart(data=data) if data and number < last:  # thinking must be followed by what it led to
                 yield _reasoning(part)
             case TextPart(text=text):
-                content = [{"type": "output_text", "text": text, "annotations": []}]
-                yield {"type": "message", "role": "assistant", "content": content}
+                part_fields: dict[str, Any] = {"type": "output_text", "text": text, "annotations": []}
+                yield {"type": "message", "role": "assistant", "content": [part_fields]}
             case CallPart(id=id, name=name, arguments=arguments):
                 yield {"type": "function_call", "call_id": id, "name": name, "arguments": arguments}
             case _:
@@ -156,10 +157,3 @@ def _reasoning(part: ReasoningPart) -> dict[str, Any]:
 def _image(part: ImagePart) -> dict[str, Any]:
     url = f"data:{part.media_type or 'image/png'};base64,{part.data}" if part.data else part.url
     return {"type": "input_image", "image_url": url, "detail": "auto"}
-
-
-def _image_price(message: Message) -> int:
-    """Tokens of a message's images less what their bytes were counted for."""
-    images = [p for p in message.parts if isinstance(p, ImagePart)]
-    images += [image for result in message.results for image in result.images]
-    return sum(image_tokens(i.width, i.height) - bytes_tokens(len(i.data or i.url)) for i in images)

@@ -10,6 +10,8 @@ import msgspec
 
 from gongfu.core.errors import ContentFilter, ProviderFault, Refused, StreamCut
 from gongfu.core.jsonfix import scrub_text
+from gongfu.core.messages import ImagePart, Message
+from gongfu.core.tokens import bytes_tokens, image_tokens
 from gongfu.models.faults import fault_of
 from gongfu.models.finish import is_broken
 from gongfu.models.protocol import Answer, Delta, Prepared
@@ -154,6 +156,13 @@ def _scrubbed(value: Any) -> Any:
 def raw_json(text: str) -> msgspec.Raw:
     """JSON text that goes into a body exactly as it is."""
     return msgspec.Raw(text.encode("utf-8", "replace"))
+
+
+def image_surcharge(message: Message) -> int:
+    """Tokens of a message's images less what their bytes are counted for in a body (`bytes_tokens`)."""
+    images = [p for p in message.parts if isinstance(p, ImagePart)]
+    images += [image for result in message.results for image in result.images]
+    return sum(image_tokens(i.width, i.height) - bytes_tokens(len(i.data or i.url)) for i in images)
 
 
 def decode(data: str) -> dict[str, Any] | None:
