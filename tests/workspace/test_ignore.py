@@ -24,8 +24,9 @@ PIECES = [
     "a", "b", "*", "**", "?", "*.txt", "build", "src", "/", "a*", "[ab]", "[!a]", "[^a]*", "\\#x", "\\!y", "foo bar",
     "foo\\ ", " ", "[[:alpha:]]", "[a-c]", "[", "\\", "a[b", "a\\[b", "[]a]", "**/", "/**", "/**/", "#x", ".", "***",
 ]  # fmt: skip
-# git's reading of an empty folder name, and of stars in a row beside other characters, follows none of its own rules
-_UNRULY = re.compile(r"//|[^/!]\*\*|\*\*[^/]")
+# git's reading of an empty folder name, of stars in a row beside other characters and of a slash in brackets follows
+# none of its own rules
+_UNRULY = re.compile(r"//|[^/!]\*\*|\*\*[^/]|\[[^\]]*/")
 LINES = st.builds(
     lambda negated, parts, folder: ("!" if negated else "") + "".join(parts) + ("/" if folder else ""),
     st.booleans(),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
@@ -16,7 +18,8 @@ from gongfu.workspace.folder import open_folder
 from gongfu.workspace.writing import StaleFile, digest, write_atomic
 
 __all__ = [
-    "MAX_TEXT", "NotText", "StaleFile", "TextFile", "as_text", "digest", "encode_span", "encode_whole", "read_bytes",
+    "MAX_TEXT", "NotText", "StaleFile", "TextFile", "as_text", "digest", "encode_span", "encode_whole", "open_regular",
+    "read_bytes",
     "read_text_file", "with_span", "write_atomic",
 ]  # fmt: skip
 
@@ -53,19 +56,26 @@ class TextFile(Base, frozen=True):
     mode: int = 0o644
 
 
-def read_bytes(path: Path, limit: int = MAX_TEXT) -> tuple[bytes, os.stat_result]:
-    """A regular file's bytes and status, by its resolved path; no link is followed any more.
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file open for reading, by its resolved path; no link is followed any more.
 
-    NotText when it is longer than `limit` bytes or no regular file; OSError as the system raises it.
+    NotText when it is something else that could be opened; OSError as the system raises it.
     """
     with open_folder(path.parent) as folder:
         descriptor = folder.open(path.name, os.O_RDONLY)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return open(descriptor, "rb")  # noqa: PTH123 - a descriptor, handed on
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise NotText(f"{path.name} is not a regular file but a device, a pipe or a socket; it cannot be read")
+
+
+def read_bytes(path: Path, limit: int = MAX_TEXT) -> tuple[bytes, os.stat_result]:
+    """A regular file's bytes and status, by its resolved path, see `open_regular`; NotText beyond `limit` bytes too."""
+    with open_regular(path) as file:
         status = os.fstat(file.fileno())
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(path)
-        if not stat.S_ISREG(status.st_mode):
-            raise NotText(f"{path.name} is not a regular file but a device, a pipe or a socket; it cannot be read")
         if status.st_size > limit:
             raise NotText(f"{path.name} has {status.st_size:,} bytes, more than the {limit:,} that are handled at once")
         raw = file.read(limit + 1)
