@@ -20,7 +20,7 @@ from gongfu.workspace import process_groups
 from gongfu.workspace.proctree import MARK
 
 _CHUNK = 1 << 16
-QUIET = 0.1  # seconds that a pipe kept open by somebody else must be silent after the command itself has ended
+QUIET = 0.25  # seconds that a pipe kept open by somebody else must be silent after the command itself has ended
 DYING = 0.02  # seconds that the last members of a group get to be gone once the output is closed
 LINGER = 1.0  # seconds that a talking child which outlives the command is listened to at most
 POLITE = 0.2  # seconds between the polite signal and the hard one

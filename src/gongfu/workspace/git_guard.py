@@ -36,8 +36,6 @@ _NEUTRAL: dict[tuple[str, str], str] = {
     ("credential", "helper"): "",
     ("core", "alternaterefscommand"): "true",
     ("interactive", "difffilter"): "cat",
-    ("remote", "uploadpack"): "git-upload-pack",
-    ("remote", "receivepack"): "git-receive-pack",
     ("hook", "command"): "true",
     ("trailer", "command"): "true",
     ("trailer", "cmd"): "true",
@@ -47,6 +45,7 @@ _NEUTRAL: dict[tuple[str, str], str] = {
     ("instaweb", "httpd"): "false",
     ("instaweb", "browser"): "false",
 }
+_NO_FILES = ("protocol.file.allow", "never")
 _TOOLS = ("mergetool", "difftool", "guitool", "browser", "man", "sendemail", "lfs")
 _TOOL_KEYS = re.compile(r"\w*(?:cmd|path|clean|smudge|smtpserver|args|transferagent)")
 _SUSPECT = re.compile(
@@ -80,6 +79,12 @@ def neutral(key: str, value: str) -> str | None:
     return _NEUTRAL.get((section, name))
 
 
+def _serves(key: str) -> bool:
+    """True for the program at the other end of a remote. Git takes the first value it finds, so no later one helps;
+    it runs on this machine for remotes that are paths, and those are refused then."""
+    return key.startswith("remote.") and key.endswith((".uploadpack", ".receivepack"))
+
+
 def parse_listing(listing: bytes) -> list[tuple[str, str, str]]:
     """Scope, key and value of each line of `git config --list --show-scope -z`."""
     fields = listing.decode("utf-8", "surrogateescape").split("\0")
@@ -97,12 +102,15 @@ def replacements(entries: Iterable[tuple[str, str, str]]) -> list[Setting]:
     """
     persons: dict[str, list[str]] = {}
     wanted: dict[str, str] = {}
+    remote_programs = False
     for scope, key, value in entries:
         if scope in ("system", "global"):
             persons.setdefault(key, []).append(value)
         elif scope in ("local", "worktree") and (harmless := neutral(key, value)) is not None:
             wanted[key] = harmless
-    settings: list[Setting] = []
+        elif scope in ("local", "worktree") and _serves(key):
+            remote_programs = True
+    settings: list[Setting] = [_NO_FILES] if remote_programs else []
     for key, harmless in wanted.items():
         own = persons.get(key, [])
         if key.endswith(".helper"):
