@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gongfu.core.version import __version__
+
 if TYPE_CHECKING:
     from gongfu.app import App, open
 
 __all__ = ["App", "__version__", "open"]
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:

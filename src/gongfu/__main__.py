@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command line and exit."""
     if sys.argv[1:] == ["--version"]:  # asked by scripts all the time: nothing else needs to load
-        from gongfu import __version__
+        from gongfu.core.version import __version__
 
         sys.stdout.write(f"gongfu {__version__}\n")
         return

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from gongfu import __version__
+from gongfu.core.version import __version__
 from gongfu.config.document import Document, KeyPath, Mark, dotted
 from gongfu.config.expand import MissingVariable, expand, has_reference
 from gongfu.config.files import read_text, write_private

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import anyio
 import h11
 
-from gongfu import __version__
+from gongfu.core.version import __version__
 from gongfu.core.errors import BadRequest, StreamCut, Unreachable
 from gongfu.models.connection import Broken, Connection, Headers, basic, open_connection, proxy_headers
 from gongfu.models.endpoint import find_proxy, parse_address, tls_context

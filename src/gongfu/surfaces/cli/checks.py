@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from gongfu import __version__
+from gongfu.core.version import __version__
 from gongfu.app import App
 from gongfu.config.paths import Places, places
 from gongfu.core.base import Base

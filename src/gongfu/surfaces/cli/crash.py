@@ -8,7 +8,7 @@ import time
 import traceback
 from pathlib import Path
 
-from gongfu import __version__
+from gongfu.core.version import __version__
 from gongfu.config.paths import places
 from gongfu.core.errors import UserError
 from gongfu.surfaces.cli.cli import Cli

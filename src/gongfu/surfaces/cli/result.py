@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from gongfu import __version__
+from gongfu.core.version import __version__
 from gongfu.core import errors
 from gongfu.core.events import TurnFinished
 from gongfu.core.specs import Usage

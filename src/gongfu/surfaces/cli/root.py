@@ -8,7 +8,7 @@ from typing import cast
 
 import click
 
-from gongfu import __version__
+from gongfu.core.version import __version__
 from gongfu.surfaces.cli import run
 from gongfu.surfaces.cli.bare import COMMANDS, first_word
 from gongfu.surfaces.cli.cli import Cli

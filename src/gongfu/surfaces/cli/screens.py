@@ -6,7 +6,7 @@ from typing import Any, Protocol, cast
 
 import msgspec
 
-from gongfu import __version__
+from gongfu.core.version import __version__
 from gongfu.core import events as ev
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.output import enable_ansi, encodable

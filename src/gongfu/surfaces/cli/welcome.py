@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gongfu import __version__
+from gongfu.core.version import __version__
 from gongfu.config.load import Flags, load
 from gongfu.config.paths import Places, places
 from gongfu.config.settings import Settings
