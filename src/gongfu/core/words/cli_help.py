@@ -121,4 +121,14 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "config_history": ("List the earlier versions of the settings.", "列出设置的历史版本。"),
     "opt_all_settings": ("Also what is at its default.", "同时列出默认值。"),
+    # --- demo
+    "opt_demo_model": (
+        "The model; `scripted` plays a script without any model.",
+        "模型；`scripted` 表示不用模型，播放脚本。",
+    ),
+    "opt_demo_yes": (
+        "Fetch the embedded model without asking, when it is needed.",
+        "需要内置模型时直接下载，不再询问。",
+    ),
+    "opt_keep": ("Keep the repository.", "保留仓库。"),
 }

@@ -14,13 +14,17 @@ TEXT: dict[str, tuple[str, str]] = {
         "not here yet ({size}): gongfu models pull {name}",
         "尚未下载（{size}）：gongfu models pull {name}",
     ),
-    "pull_size": ("{title}: {size} to fetch ({license})", "{title}：需下载 {size}（{license}）"),
+    "pull_size": (
+        "{title}: {size} to fetch ({license}; about {fast} at 10 MB/s, {slow} at 1 MB/s)",
+        "{title}：需下载 {size}（{license}；10 MB/s 约 {fast}，1 MB/s 约 {slow}）",
+    ),
     "pull_sure": ("Fetch it now?", "现在下载吗？"),
     "pulled": ("{name} is here: {path}", "{name} 已就绪：{path}"),
     "pulling": (
-        "{done} of {total}  {percent}%  {rate}/s  {left} left",
-        "{done} / {total}  {percent}%  {rate}/s  剩余 {left}",
+        "{percent}%  {done} of {total}  {rate}/s  {left} left  {source}",
+        "{percent}%  {done} / {total}  {rate}/s  剩余 {left}  {source}",
     ),
+    "pull_checking": ("{percent}%  checking what arrived", "{percent}%  正在校验"),
     "check_python": ("Python", "Python"),
     "check_platform": ("Platform", "平台"),
     "check_terminal": ("Terminal", "终端"),
@@ -81,4 +85,55 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "no_history": ("The settings were never changed from here.", "还没有更改过设置。"),
     "model_none": ("none is configured, and none was found", "没有配置，也没有找到"),
+    # --- demo
+    "demo_head": ("Gongfu finds and fixes a bug", "Gongfu 找到并修复一个错误"),
+    "demo_wanted": ("Model: {ref}, as asked.", "模型：{ref}（按要求）。"),
+    "demo_found": ("Model: {ref}, which is what a run uses here.", "模型：{ref}（与日常运行相同）。"),
+    "demo_nothing_found": (
+        "No model is configured and none was found, so the embedded one is used; it runs on this machine.",
+        "没有配置也没有找到模型，因此使用在本机运行的内置模型。",
+    ),
+    "demo_embedded": (
+        "Model: {title} on this machine. It is small: it does little jobs like this one, and slowly.",
+        "模型：本机上的 {title}。它很小，只能做这类小任务，而且较慢。",
+    ),
+    "demo_scripted_wanted": (
+        "No model: a script plays its part, as asked. The tools, the edits and the test runs are real.",
+        "没有模型：按要求由脚本扮演。工具、编辑和测试运行都是真实的。",
+    ),
+    "demo_scripted_instead": (
+        "No model could be had: a script plays its part. The tools, the edits and the test runs are real.",
+        "无法取得模型：由脚本扮演。工具、编辑和测试运行都是真实的。",
+    ),
+    "demo_before": ("A git repository in {path}, and its tests:", "{path} 中的 git 仓库及其测试："),
+    "demo_before_no_git": (
+        "A folder {path} (there is no git here), and its tests:",
+        "文件夹 {path}（本机没有 git）及其测试：",
+    ),
+    "demo_diff": ("What changed", "改动"),
+    "demo_no_diff": ("nothing", "没有改动"),
+    "demo_after": ("The tests, run once more by the demo itself", "由演示程序再次运行测试"),
+    "demo_sent_head": ("What was sent", "发送的内容"),
+    "demo_sent": (
+        "{requests} requests, {input} tokens in, {output} tokens out, {cost}",
+        "{requests} 次请求，输入 {input} token，输出 {output} token，{cost}",
+    ),
+    "demo_sent_script": (
+        "nothing left this machine; the script was asked {requests} times with {input} tokens (estimated)",
+        "没有任何内容离开本机；共询问脚本 {requests} 次，{input} token（估计）",
+    ),
+    "demo_fixed": ("The bug is fixed and the tests pass.", "错误已修复，测试通过。"),
+    "demo_not_fixed": (
+        "The bug is not fixed: the tests still fail. A small model does not always manage; try again or another model.",
+        "错误没有修复，测试仍然失败。小模型并不总能成功；可重试或换一个模型。",
+    ),
+    "demo_test_changed": (
+        "The tests pass, but the model changed the test itself, which was not asked.",
+        "测试通过了，但模型改动了测试本身，这并非要求。",
+    ),
+    "demo_was_scripted": (
+        "This was a script, not a model. `gongfu doctor` says how to get one.",
+        "以上由脚本扮演，不是模型。`gongfu doctor` 会告诉你如何取得模型。",
+    ),
+    "demo_kept": ("The repository is kept in {path}", "仓库保留在 {path}"),
 }

@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TextIO, cast
+from typing import TextIO
 
 import click
 
@@ -19,6 +19,7 @@ from gongfu.core.errors import (
     UserError,
 )
 from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.groups import root_of
 
 
 def main() -> int:
@@ -89,15 +90,6 @@ def _complain(cli: Cli, text: str, key: str, code: int) -> int:
 
         cli.out.line(to_json(error_fields(text, key, code, cli.session)))
     return code
-
-
-def root_of(error: BaseException) -> BaseException:
-    """The error that matters in a group of them: what the person must act on, else the first."""
-    if not isinstance(error, BaseExceptionGroup):
-        return error
-    leaves = [root_of(inner) for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions]
-    ranked = (UserError, ProviderFault, KeyboardInterrupt, BrokenPipeError)
-    return next((leaf for kind in ranked for leaf in leaves if isinstance(leaf, kind)), leaves[0])
 
 
 def _flush() -> int:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from gongfu.app import App
 from gongfu.app import open as open_app
 from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.groups import root_of
 from gongfu.surfaces.cli.options import Opening
 
 T = TypeVar("T")
@@ -31,16 +32,28 @@ async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
         max_minutes=opening.max_minutes,
         language=cli.wanted_language,
     )
+    async with opened_with(cli, app):
+        yield app
+
+
+@asynccontextmanager
+async def opened_with(cli: Cli, app: App) -> AsyncGenerator[App]:
+    """An app that was made already, open; its language is spoken, and what is odd about its settings is told."""
     cli.speak(app.language)
+    for notice in app.options.notices:
+        cli.note(cli.say.told(notice.key, notice.values))
     async with app:
         yield app
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine to its end."""
+    """Run a coroutine to its end; of a group of errors the one that matters is raised."""
     import anyio
 
-    return anyio.run(work)
+    try:
+        return anyio.run(work)
+    except BaseExceptionGroup as errors:
+        raise root_of(errors) from errors
 
 
 def with_app(cli: Cli, opening: Opening, work: Callable[[App], T]) -> T:

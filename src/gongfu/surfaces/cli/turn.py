@@ -9,7 +9,6 @@ from gongfu.core.errors import EXIT_INTERRUPTED
 from gongfu.core.messages import ImagePart
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.drive import Drive, Task
-from gongfu.surfaces.cli.images import read_image
 from gongfu.surfaces.cli.opening import opened, run_async
 from gongfu.surfaces.cli.options import Opening
 from gongfu.surfaces.cli.result import exit_code
@@ -19,7 +18,7 @@ from gongfu.surfaces.cli.screens import choose
 
 def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
     """Open the app and the session, drive the turn, give back the exit code."""
-    images = tuple(read_image(name) for name in asked.images)
+    images = _images(asked.images)
 
     async def work() -> int:
         async with opened(cli, opening) as app:
@@ -27,6 +26,14 @@ def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
             return await _drive(cli, session, asked, images)
 
     return run_async(work)
+
+
+def _images(names: tuple[str, ...]) -> tuple[ImagePart, ...]:
+    if not names:
+        return ()
+    from gongfu.surfaces.cli.images import read_image  # few prompts have any
+
+    return tuple(read_image(name) for name in names)
 
 
 async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePart, ...]) -> int:
