@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 
 
 class Endpoint(Base, frozen=True):
-    """Where a provider is and how it is spoken to. Its repr hides the key and the values of headers."""
+    """Where a provider is and how it is spoken to. `bearer`: the key is a token, whatever the dialect's own header.
+
+    Its repr hides the key and the values of headers.
+    """
 
     provider: str
     api: Dialect
     base_url: str
     key: str = ""
+    bearer: bool = False
     quirks: str = ""
     headers: dict[str, str] = {}
     ca_file: str = ""
@@ -64,6 +68,7 @@ def endpoint_of(name: str, given: Provider | None, env: Mapping[str, str], place
         api=api,
         base_url=base_url,
         key=key.value if key else "",
+        bearer=api != "anthropic" or (key is not None and key.place.endswith("_TOKEN")),
         quirks=given.quirks if given else "",
         headers=given.headers if given else {},
         ca_file=given.ca_file if given else "",
@@ -81,10 +86,10 @@ def transport_of(endpoint: Endpoint, env: Mapping[str, str]) -> Transport:
     from gongfu.models.transport import Transport  # a scripted run needs none
 
     headers: dict[str, str] = {}
-    if endpoint.key and endpoint.api == "anthropic":
-        headers = {"x-api-key": endpoint.key, "anthropic-version": "2023-06-01"}
-    elif endpoint.key:
-        headers = {"Authorization": f"Bearer {endpoint.key}"}
+    if endpoint.api == "anthropic":
+        headers["anthropic-version"] = "2023-06-01"  # also for the list of models
+    if endpoint.key:
+        headers |= {"Authorization": f"Bearer {endpoint.key}"} if endpoint.bearer else {"x-api-key": endpoint.key}
     return Transport(
         endpoint.base_url,
         headers=headers | endpoint.headers,

@@ -18,7 +18,7 @@ _GARBAGE = (
     b": a comment\n\n",
     b"event: ping\ndata: {}\n\n",
     b"\n\n",
-    b"data: {not json\n\n",
+    b"data: keep-alive\n\n",
     b"id: 7\nretry: 1000\n\n",
 )
 

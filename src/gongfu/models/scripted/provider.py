@@ -102,7 +102,11 @@ class Scripted:
                 cut = StreamCut("the stream broke off", partial=partial_of(shown, self.info), model=self.info.ref)
                 return [*shown, cut]
             case "error_event":
-                return [*whole[:-1][: step.after], fault_of(step, self.info.ref)]
+                shown = whole[:-1][: step.after]
+                fault = fault_of(step, self.info.ref)
+                if fault.retryable and shown:  # passing trouble in the middle of an answer is a cut of it
+                    fault = StreamCut(str(fault), partial=partial_of(shown, self.info), model=self.info.ref)
+                return [*shown, fault]
             case _:
                 return [*whole]
 

@@ -95,7 +95,7 @@ class Fault(Common, frozen=True, kw_only=False, rename={"kind": "fault"}):
     stop_short    the stream ends politely after `after` events
     slow          `seconds` between events
     bytewise      every byte in a piece of its own
-    garbage       comments, pings, empty and unreadable events between the real ones
+    garbage       comments, pings and empty events between the real ones, as proxies add them
     error_event   after `after` events the stream carries an error of `status`
     content_type  the answer is labelled as `content_type`
 
