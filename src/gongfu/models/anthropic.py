@@ -26,11 +26,6 @@ _CUT = "model_context_window_exceeded"
 _NO_USAGE = {"input_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0, "output_tokens": 0}
 
 
-def auth_headers(key: str, *, bearer: bool = False) -> dict[str, str]:
-    """The header that carries a key; `bearer` for tokens (ANTHROPIC_AUTH_TOKEN), else `x-api-key`."""
-    return {"Authorization": f"Bearer {key}"} if bearer else {"x-api-key": key}
-
-
 class Anthropic:
     """One model behind a Messages endpoint. `transport` carries the key and further headers (such as betas)."""
 

@@ -129,10 +129,18 @@ def _plain(body: bytes, reply: Reply) -> list[ServerEvent]:
         page = fault_of(404, reply.headers, body[:_ERROR], "").detail
         raise Refused(f"no model endpoint is at this address: it answered with {page}", status=reply.status)
     text = body.decode("utf-8-sig", "replace")
-    if decode(text) is not None or "\n" not in text:
-        return [ServerEvent(event=PLAIN, data=text)] if text else []
-    lines = SSEDecoder()  # a line of JSON for each event
-    return [*lines.feed(body), *lines.flush()]
+    if "\n" in text and not _is_json(text):
+        lines = SSEDecoder()  # a line of JSON for each event
+        return [*lines.feed(body), *lines.flush()]
+    return [ServerEvent(event=PLAIN, data=text)] if text else []
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def encode(fields: Mapping[str, Any]) -> bytes:
