@@ -177,7 +177,7 @@ async def test_servers_that_accept_and_stay_silent_cost_little_time(places: Plac
         started = time.monotonic()
         with pytest.raises(UserError):
             await detect({}, places, servers=at(ollama=port, vllm=port, llamacpp=port, lmstudio=port))
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 5
         group.cancel_scope.cancel()
 
 
