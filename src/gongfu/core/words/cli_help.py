@@ -115,10 +115,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "config_unset": ("Take one setting out, so that its default counts.", "删除一项设置，恢复默认值。"),
     "config_path": ("Print the path of the settings file.", "输出设置文件的路径。"),
     "config_schema": ("Print the JSON Schema of the settings.", "输出设置的 JSON Schema。"),
-    "config_edit": (
-        "Open the settings in your editor; they are checked before they count.",
-        "在编辑器中打开设置；检查无误后才生效。",
-    ),
     "config_history": ("List the earlier versions of the settings.", "列出设置的历史版本。"),
     "opt_all_settings": ("Also what is at its default.", "同时列出默认值。"),
     # --- demo
@@ -131,4 +127,9 @@ TEXT: dict[str, tuple[str, str]] = {
         "需要内置模型时直接下载，不再询问。",
     ),
     "opt_keep": ("Keep the repository.", "保留仓库。"),
+    # --- init
+    "opt_from_settings": ("Take over the settings of a tea_agent configuration.", "导入 tea_agent 的配置。"),
+    "opt_init_model": ("Write down this model without asking.", "直接写入此模型，不再询问。"),
+    "opt_init_yes": ("Take the first model that is found.", "采用找到的第一个模型。"),
+    "opt_init_config": ("Write into the named configuration instead.", "写入指定的命名配置。"),
 }

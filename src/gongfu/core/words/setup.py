@@ -78,11 +78,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "set": ("{name} is set in {path}", "已在 {path} 中设置 {name}"),
     "unset": ("{name} is at its default again", "{name} 已恢复默认"),
     "was_not_set": ("{name} was not set", "{name} 原本就没有设置"),
-    "edited": ("{path} is changed; the earlier version is in the history", "{path} 已更改；旧版本保存在历史中"),
-    "edit_kept": (
-        "The settings were not changed. What you wrote is kept in {path}.",
-        "设置没有更改。你写的内容保存在 {path}。",
-    ),
     "no_history": ("The settings were never changed from here.", "还没有更改过设置。"),
     "model_none": ("none is configured, and none was found", "没有配置，也没有找到"),
     # --- demo
@@ -136,4 +131,37 @@ TEXT: dict[str, tuple[str, str]] = {
         "以上由脚本扮演，不是模型。`gongfu doctor` 会告诉你如何取得模型。",
     ),
     "demo_kept": ("The repository is kept in {path}", "仓库保留在 {path}"),
+    # --- init
+    "init_which": ("Which model shall do the work?", "由哪个模型来工作？"),
+    "choice_key": ("{ref} (key from {place})", "{ref}（密钥来自 {place}）"),
+    "choice_server": ("{name} of {server} on this machine", "本机 {server} 的 {name}"),
+    "choice_embedded": ("{title}, embedded: no key, small jobs", "内置的 {title}：无需密钥，适合小任务"),
+    "choice_pull": ("fetch {title}: no key, runs here, small jobs", "下载 {title}：无需密钥，在本机运行，适合小任务"),
+    "choice_other": ("another provider or address, with a key", "其他提供商或地址（需要密钥）"),
+    "ask_provider": (
+        "Provider ({hint}) or the address of an OpenAI-compatible server:",
+        "提供商（{hint}）或 OpenAI 兼容服务器的地址：",
+    ),
+    "ask_key": ("Key of {provider} (empty for none, it is not shown):", "{provider} 的密钥（没有则留空，不会显示）："),
+    "ask_model": ("Model [{hint}]:", "模型 [{hint}]："),
+    "no_address": (
+        "{text!r} is neither a provider that is known nor an address such as https://host/v1. Nothing was changed.",
+        "{text!r} 既不是已知的提供商，也不是 https://host/v1 这样的地址。没有任何改动。",
+    ),
+    "key_written": ("the key of {provider} is in {path} (mode 0600)", "{provider} 的密钥保存在 {path}（权限 0600）"),
+    "not_taken": ("{name} has no counterpart here and was left out", "{name} 在这里没有对应项，已略过"),
+    "foreign_unknown": (
+        "{path} is not a configuration that is known (main_model, cheap_model, embedding). Nothing was changed.",
+        "{path} 不是已知的配置（main_model、cheap_model、embedding）。没有任何改动。",
+    ),
+    "init_nothing": (
+        "No key and no local server was found, so there is nothing to write down. Set a key such as DEEPSEEK_API_KEY,"
+        " name a model with --model, or run `gongfu models pull`. Nothing was changed.",
+        "没有找到密钥或本地服务器，没有可写入的内容。请设置密钥（如 DEEPSEEK_API_KEY）、用 --model 指定模型，"
+        "或运行 `gongfu models pull`。没有任何改动。",
+    ),
+    "init_done": (
+        'Ready: {ref}. Try: gongfu "what does this project do?"  (`gongfu models test` checks the model.)',
+        '已就绪：{ref}。试试：gongfu "这个项目是做什么的？"（`gongfu models test` 可检查模型。）',
+    ),
 }

@@ -10,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from gongfu.core.version import __version__
 from gongfu.app import App
 from gongfu.config.paths import Places, places
 from gongfu.core.base import Base
 from gongfu.core.errors import ProviderFault, UserError
+from gongfu.core.version import __version__
 from gongfu.models.local.download import model_path
 from gongfu.models.local.models import DEFAULT, find_model
 from gongfu.surfaces.cli.cli import Cli

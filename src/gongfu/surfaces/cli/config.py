@@ -40,7 +40,6 @@ def build(cli: Cli) -> click.Command:
         "unset": lambda: command("unset", [name, which]),
         "path": lambda: command("path", [which]),
         "schema": lambda: command("schema", []),
-        "edit": lambda: command("edit", [which]),
         "history": lambda: command("history", [json]),
     }
     return Group(cli, "config", loaders, listing, alone=alone)

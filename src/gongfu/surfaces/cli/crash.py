@@ -8,9 +8,9 @@ import time
 import traceback
 from pathlib import Path
 
-from gongfu.core.version import __version__
 from gongfu.config.paths import places
 from gongfu.core.errors import UserError
+from gongfu.core.version import __version__
 from gongfu.surfaces.cli.cli import Cli
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from gongfu.core.version import __version__
 from gongfu.core import errors
 from gongfu.core.events import TurnFinished
 from gongfu.core.specs import Usage
+from gongfu.core.version import __version__
 from gongfu.surfaces.cli.speech import Speech
 
 _CODES = {

@@ -6,8 +6,8 @@ from typing import Any, Protocol, cast
 
 import msgspec
 
-from gongfu.core.version import __version__
 from gongfu.core import events as ev
+from gongfu.core.version import __version__
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.output import enable_ansi, encodable
 from gongfu.surfaces.cli.render.lines import Lines

@@ -11,7 +11,6 @@ import msgspec
 from gongfu.config import edit
 from gongfu.config.load import Flags, Loaded, load, settings_file
 from gongfu.config.paths import places
-from gongfu.core.errors import UserError
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.table import table
 from gongfu.surfaces.cli.result import to_json
@@ -57,14 +56,13 @@ def _with_defaults(loaded: Loaded, data: dict[str, Any]) -> dict[str, Any]:
 
 def _flat(data: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
-    for key in data:
-        value: Any = data[key]
+    for key, value in cast("dict[str, object]", data).items():
         inner = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
         name = f'{before}"{key}"' if "." in key or "/" in key else f"{before}{key}"
         if inner:
             rows += _flat(inner, f"{name}.")
         else:
-            rows.append((name, cast("object", value)))
+            rows.append((name, value))
     return rows
 
 
@@ -107,28 +105,6 @@ def schema_settings(cli: Cli) -> int:
     from gongfu.config.settings import Settings
 
     cli.out.line(to_json(msgspec.json.schema(Settings), indent=True))
-    return 0
-
-
-def edit_settings(cli: Cli, *, config: str | None) -> int:
-    """Open the file in the person's editor; what comes back is checked before it takes the place of the old one."""
-    import click
-
-    found = places(cli.env)
-    file = settings_file(found, config or "")
-    before = file.read_text(encoding="utf-8") if file.is_file() else ""
-    text = click.edit(before, extension=".yaml", require_save=True)
-    if text is None or text == before:
-        cli.note(cli.say("not_confirmed"))
-        return 0
-    try:
-        edit.replace(found, text, config=config or "")
-    except UserError:
-        kept = found.ensure(found.cache) / f"rejected-{time.strftime('%Y%m%d-%H%M%S')}.yaml"
-        kept.write_text(text, encoding="utf-8")
-        cli.note(cli.say("setup.edit_kept", path=kept))
-        raise
-    cli.note(cli.say("setup.edited", path=file))
     return 0
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gongfu.core.version import __version__
 from gongfu.config.load import Flags, load
 from gongfu.config.paths import Places, places
 from gongfu.config.settings import Settings
+from gongfu.core.version import __version__
 from gongfu.core.words import language_of
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.speech import locale_of

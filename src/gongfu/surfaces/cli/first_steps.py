@@ -1,0 +1,155 @@
+"""What `gongfu init` does: find what there is, let the person choose, write it down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gongfu.app import open as open_app
+from gongfu.config import edit
+from gongfu.config.paths import Places, places
+from gongfu.core.base import Base
+from gongfu.core.errors import UsageError
+from gongfu.models.detect import survey
+from gongfu.models.keys import find_key
+from gongfu.models.known import CLOUD, known, model_in
+from gongfu.models.local.download import is_pulled
+from gongfu.models.local.models import find_model
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.confirm import ask_line, can_ask
+from gongfu.surfaces.cli.foreign import Foreign, read_foreign
+from gongfu.surfaces.cli.keyfile import write_key
+from gongfu.surfaces.cli.opening import run_async
+
+
+class Choice(Base, frozen=True):
+    """One way to a model: `ref` for models.main ("" asks for a provider and a key), and a line that says what it is."""
+
+    ref: str
+    text: str
+
+
+def set_up(cli: Cli, *, source: str, model: str, yes: bool, config: str) -> int:
+    """Write the settings: those of `source` taken over, `model` as named, or what the person chooses.
+
+    With `yes` or without a terminal the first model that was found is taken. Raises UsageError when there is none.
+    """
+    found = places(cli.env)
+    if source:
+        _take_over(cli, found, read_foreign(Path(source), cli.env), config)
+    elif model:
+        _set(cli, found, "models.main", model, config)
+    else:
+        _choose(cli, found, run_async(lambda: _choices(cli, found)), yes=yes, config=config)
+    _check(cli, config)
+    return 0
+
+
+def _set(cli: Cli, found: Places, name: str, value: str, config: str) -> None:
+    path = edit.set_value(found, name, value, config=config)
+    cli.note(cli.say("setup.set", name=name, path=path))
+
+
+def _take_over(cli: Cli, found: Places, foreign: Foreign, config: str) -> None:
+    for provider, key in foreign.keys.items():
+        write_key(found, provider, key)
+        cli.note(cli.say("setup.key_written", provider=provider, path=found.keys))
+    for name, value in foreign.settings:
+        _set(cli, found, name, value, config)
+    for name in foreign.left:
+        cli.note(cli.say("setup.not_taken", name=name))
+
+
+async def _choices(cli: Cli, found: Places) -> list[Choice]:
+    say = cli.say
+    choices: list[Choice] = []
+    for provider in CLOUD:
+        key = find_key(provider.name, None, cli.env, found, keyring=False)
+        if key:
+            ref = f"{provider.name}/{model_in(cli.env, provider)}"
+            choices.append(Choice(ref=ref, text=say("setup.choice_key", ref=ref, place=key.place)))
+    for server, listing in (await survey(cli.env)).items():
+        choices += [
+            Choice(ref=f"{server}/{name}", text=say("setup.choice_server", name=name, server=server))
+            for name in listing.models[:3]
+        ]
+    if is_pulled(found):
+        choices.append(Choice(ref="local", text=say("setup.choice_embedded", title=find_model("").title)))
+    return choices
+
+
+def _choose(cli: Cli, found: Places, choices: list[Choice], *, yes: bool, config: str) -> None:
+    say = cli.say
+    if yes or not can_ask(cli):
+        if not choices:
+            raise UsageError("setup.init_nothing")
+        _set(cli, found, "models.main", choices[0].ref, config)
+        return
+    offered = [*choices, Choice(ref="", text=say("setup.choice_other"))]
+    if not is_pulled(found):
+        offered.append(Choice(ref="pull", text=say("setup.choice_pull", title=find_model("").title)))
+    cli.err.line(say("setup.init_which"))
+    for number, choice in enumerate(offered, 1):
+        cli.err.line(f"  {number}. {choice.text}")
+    chosen = _picked(cli, offered)
+    if chosen.ref == "pull":
+        from gongfu.surfaces.cli.model_pull import fetch
+
+        fetch(cli, found, find_model(""))
+        _set(cli, found, "models.main", "local", config)
+    elif chosen.ref:
+        _set(cli, found, "models.main", chosen.ref, config)
+    else:
+        _another(cli, found, config)
+
+
+def _picked(cli: Cli, offered: list[Choice]) -> Choice:
+    while True:
+        line = ask_line(cli, "1 > ")
+        if line is None:
+            raise UsageError("cli.not_confirmed")
+        text = line.strip() or "1"
+        if text.isdecimal() and 0 < int(text) <= len(offered):
+            return offered[int(text) - 1]
+
+
+def _another(cli: Cli, found: Places, config: str) -> None:
+    """A provider by name or address, its key and its model."""
+    place = _answer(cli, "setup.ask_provider", ", ".join(provider.name for provider in CLOUD))
+    builtin = known(place)
+    if builtin is None and "://" not in place:
+        raise UsageError("setup.no_address", text=place)
+    name = builtin.name if builtin else "custom"
+    if builtin is None:
+        _set(cli, found, f"providers.{name}.base_url", place, config)
+    key = _secret(cli, name)
+    if key:
+        write_key(found, name, key)
+        cli.note(cli.say("setup.key_written", provider=name, path=found.keys))
+    model = _answer(cli, "setup.ask_model", builtin.model if builtin else "")
+    model = model or (builtin.model if builtin else "")
+    _set(cli, found, "models.main", f"{name}/{model}", config)
+
+
+def _answer(cli: Cli, question: str, hint: str) -> str:
+    line = ask_line(cli, cli.say(question, hint=hint) + " ")
+    if line is None:
+        raise UsageError("cli.not_confirmed")
+    return line.strip()
+
+
+def _secret(cli: Cli, name: str) -> str:
+    """A key, typed without being shown; "" when none is needed."""
+    from getpass import getpass
+
+    return getpass(cli.say("setup.ask_key", provider=name) + " ").strip()
+
+
+def _check(cli: Cli, config: str) -> None:
+    """Say what a run would use now. Raises the error that it would meet."""
+
+    async def work() -> str:
+        async with open_app(env=cli.env, config=config, root=Path.cwd()) as app:
+            return (await app.router.chain("main"))[0].info.ref
+
+    ref = run_async(work)
+    cli.out.line(cli.say("setup.init_done", ref=ref))
