@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import anyio
 
 from gongfu.core.base import Base
-from gongfu.workspace.proctree import family, snapshot
+from gongfu.workspace.proctree import any_marked, family, snapshot
 
 _NEW_GROUP = 0x200  # CREATE_NEW_PROCESS_GROUP
 _NO_WINDOW = 0x08000000  # CREATE_NO_WINDOW
@@ -77,6 +77,8 @@ def _send(pids: Iterable[int], number: int) -> None:
 
 async def sweep(mark: str, *, polite: float = 0.2) -> None:
     """End every process that carries `mark` in its environment: first asked, after `polite` seconds made to."""
+    if not any_marked(mark):
+        return
     ends = time.monotonic() + polite
     if alive := members(-1, mark, reaped=True):
         ask_to_end(alive)

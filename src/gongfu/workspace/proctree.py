@@ -125,6 +125,15 @@ def environ_of(pid: int) -> bytes:
     return "".join(f"{k}={v}\0" for k, v in entries.items()).encode(errors="replace")
 
 
+def any_marked(mark: str) -> bool:
+    """True when some process carries `mark`: a quick look, without its state and its descendants."""
+    needle = mark.encode()
+    if sys.platform == "linux":
+        names = (name for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208  (as above)
+        return any(needle in read_small(f"/proc/{name}/environ") for name in names)
+    return any(needle in environ_of(pid) for pid in snapshot())
+
+
 def family(
     table: Table,
     root: int,
