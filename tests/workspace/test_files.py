@@ -23,7 +23,7 @@ from gongfu.workspace.files import (
     encode_span,
     encode_whole,
     read_text_file,
-    with_span,
+    with_spans,
     write_atomic,
 )
 from gongfu.workspace.root import Workspace
@@ -145,8 +145,8 @@ def test_any_bytes_that_pass_for_text_survive_an_edit(raw: bytes, data: st.DataO
     except NotText:
         return
     at = data.draw(st.integers(0, len(file.text)))
-    changed = with_span(file, at, at, "INSERTED")
-    back = with_span(changed, at, at + 8, "")
+    changed = with_spans(file, [(at, at, "INSERTED")])
+    back = with_spans(changed, [(at, at + 8, "")])
     assert back.raw == file.raw
     assert back.text == file.text
 

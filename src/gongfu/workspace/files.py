@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +20,7 @@ from gongfu.workspace.writing import StaleFile, digest, write_atomic
 __all__ = [
     "MAX_TEXT", "NotText", "StaleFile", "TextFile", "as_text", "digest", "encode_span", "encode_whole", "open_regular",
     "read_bytes",
-    "read_text_file", "with_span", "write_atomic",
+    "read_text_file", "with_spans", "write_atomic",
 ]  # fmt: skip
 
 MAX_TEXT = 64 * 1024 * 1024
@@ -116,21 +116,38 @@ def encode_span(file: TextFile, start: int, end: int, text: str) -> bytes:
 
     All bytes outside the span stay. ToolFailure when the file's encoding cannot hold `text`.
     """
-    new = encode(file, text)
-    first = byte_offset(file, start)
-    last = first if end == start else byte_offset(file, end)
-    return file.raw[:first] + new + file.raw[last:]
+    return _spliced(file, ((start, end, text),))
 
 
-def with_span(file: TextFile, start: int, end: int, text: str) -> TextFile:
-    """The file as `encode_span` leaves it, ready for the next change."""
-    raw = encode_span(file, start, end, text)
-    whole = file.text[:start] + text + file.text[end:]
+def with_spans(file: TextFile, spans: Sequence[tuple[int, int, str]]) -> TextFile:
+    """The file with each (start, end, text) of `spans` put in as `encode_span` does, ready for the next change.
+
+    The spans are in order, do not overlap and count characters of the file as it is.
+    """
+    raw = _spliced(file, spans)
+    pieces: list[str] = []
+    at = 0
+    for start, end, text in spans:
+        pieces += [file.text[at:start], text]
+        at = end
+    whole = "".join([*pieces, file.text[at:]])
     newline, mixed = newline_style(whole)
     return TextFile(
         path=file.path, raw=raw, text=whole, encoding=file.encoding, newline=newline or file.newline, mixed=mixed,
         digest=digest(raw), mode=file.mode,
     )  # fmt: skip
+
+
+def _spliced(file: TextFile, spans: Sequence[tuple[int, int, str]]) -> bytes:
+    pieces: list[bytes] = []
+    index, offset = 0, len(file.encoding.bom)
+    written = 0
+    for start, end, text in spans:
+        first = byte_offset(file, start, index, offset)
+        last = byte_offset(file, end, start, first)
+        pieces += [file.raw[written:first], encode(file, text)]
+        written, index, offset = last, end, last
+    return b"".join([*pieces, file.raw[written:]])
 
 
 def encode_whole(text: str, like: TextFile) -> bytes:
@@ -163,19 +180,20 @@ def _holds(codec: str, character: str) -> bool:
     return True
 
 
-def byte_offset(file: TextFile, index: int) -> int:
-    """Where character `index` of the text begins in the bytes of the file."""
+def byte_offset(file: TextFile, index: int, known_index: int = 0, known_offset: int = -1) -> int:
+    """Where character `index` of the text begins in the bytes of the file; where an earlier one does may be known."""
     codec, mark = file.encoding.codec, len(file.encoding.bom)
     if codec in ("latin-1", "cp1252") or (codec == "utf-8" and file.text.isascii()):
         return mark + index
     if index >= len(file.text):
         return len(file.raw)
+    offset = mark if known_offset < 0 else known_offset
     try:
-        prefix = file.text[:index].encode(codec, file.encoding.errors)
+        piece = file.text[known_index:index].encode(codec, file.encoding.errors)
     except UnicodeEncodeError:
         return _count_bytes(file, index)
-    if file.raw.startswith(prefix, mark) and _is_edge(file, mark + len(prefix), index):
-        return mark + len(prefix)
+    if file.raw.startswith(piece, offset) and _is_edge(file, offset + len(piece), index):
+        return offset + len(piece)
     return _count_bytes(file, index)
 
 
