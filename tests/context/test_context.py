@@ -90,6 +90,11 @@ def test_budgets_stay_inside_the_window(window: int, output: int, cap: int | Non
     assert 1024 <= tool_output_limit(budget, 32_768) <= 32_768
 
 
+def test_a_small_model_is_led_and_gets_as_much_as_an_unknown_one() -> None:
+    small = ModelInfo(ref="local/a", provider="local", name="a", window=8192, max_output=1024, small=True)
+    assert budget_for(small).total == 32_768 - 4096
+
+
 def test_row_28_the_answer_is_clamped_to_what_the_window_leaves() -> None:
     """Row 28: window 200k, prompt 180k, output limit 32k."""
     budget = budget_for(ModelInfo(ref="a/b", provider="a", name="b", window=200_000, max_output=64_000))

@@ -46,7 +46,9 @@ class App:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.router = Router(options.settings, options.env, options.places, extra=options.providers)
+        self.router = Router(
+            options.settings, options.env, options.places, extra=options.providers, files=self._small_files
+        )
         self._open: dict[str, Session] = {}
         self._locks: dict[str, FileLock] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
@@ -189,6 +191,11 @@ class App:
             close=close,
             fork=self._fork,
         )
+
+    def _small_files(self) -> list[tuple[str, str]]:
+        from gongfu.app.small_files import small_files  # walks a folder: only for models that are led
+
+        return small_files(self.workspace)
 
     async def _chain(self) -> Sequence[ModelProvider]:
         return await self.router.chain("main")

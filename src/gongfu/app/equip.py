@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from gongfu.core.events import JobChanged
 from gongfu.toolkit.ask import ask_user
+from gongfu.toolkit.files import file_tools
 from gongfu.toolkit.plan import todo
+from gongfu.toolkit.readlog import ReadLog
 from gongfu.toolkit.shell import ShellTools
 from gongfu.tools.registry import Registry
 from gongfu.workspace.jobs import Jobs
@@ -34,4 +36,10 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         limit=settings.context.max_tool_output,
         keep_env=settings.shell.keep_env,
     )
-    return Registry([shell, (ask_user, todo)]), jobs.close
+
+    def spilled(id: str, offset: int, lines: int) -> tuple[str, int]:
+        return app.artifacts.read(session.id, id, offset_lines=offset, limit_lines=lines)
+
+    reads = ReadLog()
+    files = file_tools(workspace, reads, spilled, limit=settings.context.max_tool_output)
+    return Registry([files, shell, (ask_user, todo)]), jobs.close

@@ -22,8 +22,11 @@ def budget_for(info: ModelInfo, *, cap: int | None = None, served: int = 0) -> B
 
     `cap` limits the window for money's sake (None: 200,000; 0: none). `served` is what a server was seen to serve
     really (0: nothing seen). An unknown window counts as 32k. The answer gets the model's limit, but at most a quarter
-    of the window and at most 32,000.
+    of the window and at most 32,000. A `small` model is led by a provider that makes a short prompt of its own from the
+    history: it is given as much as an unknown model.
     """
+    if info.small:
+        return Budget(window=UNKNOWN_WINDOW, output=info.max_output or 1024, total=UNKNOWN_WINDOW - 4096)
     window = info.window or UNKNOWN_WINDOW
     limit = DEFAULT_CAP if cap is None else cap
     if limit:

@@ -162,8 +162,10 @@ class Asker:
                     case CallProgress(name=name, size=size):
                         emit(CallDelta(name=name, size=size))
                     case Prepared(body=body):
-                        attempt += 1
                         self._request = new_id("r")
+                        if not body:
+                            continue  # a provider that needs no model for this step
+                        attempt += 1
                         emit(
                             RequestSent(
                                 request=self._request,
@@ -225,7 +227,7 @@ class Asker:
         return event
 
     def _watch_window(self, info: ModelInfo, layout: Layout, usage: Usage) -> None:
-        served = served_window(layout.estimate, usage)
+        served = None if info.small else served_window(layout.estimate, usage)
         if served is None or self._state.served.get(info.ref, 0) in range(1, served + 1):
             return
         values = {"model": info.ref, "served": served, "sent": layout.estimate}

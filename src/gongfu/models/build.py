@@ -20,6 +20,7 @@ from gongfu.models.protocol import Delta, Dialect, Prepared, Request
 if TYPE_CHECKING:
     from gongfu.config.paths import Places
     from gongfu.config.settings import Provider
+    from gongfu.models.local.guided import Files
     from gongfu.models.protocol import ModelProvider
     from gongfu.models.transport import Transport
 
@@ -153,8 +154,8 @@ def remote(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str]) -> Model
             return OpenAIChat(info, transport, quirks)
 
 
-def local(name: str, places: Places, env: Mapping[str, str]) -> ModelProvider:
-    """The embedded model; its server starts with the first request."""
+def local(name: str, places: Places, env: Mapping[str, str], files: Files | None = None) -> ModelProvider:
+    """The embedded model; its server starts with the first request. `files` gives the small files of the workspace."""
     from gongfu.models.local import local_provider
 
-    return local_provider(name, places, env)
+    return local_provider(name, places, env, files)

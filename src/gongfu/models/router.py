@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gongfu.core.specs import ModelInfo
     from gongfu.models.build import Endpoint
     from gongfu.models.detect import Found
+    from gongfu.models.local.guided import Files
     from gongfu.models.protocol import ModelProvider
 
 Role: TypeAlias = Literal["main", "fast"]
@@ -29,7 +30,8 @@ class Router:
     """Chooses models for one configuration; several routers share nothing.
 
     `extra` holds ready providers by reference; they come before everything that settings say of the same reference,
-    and the first of them is the main model when none is configured.
+    and the first of them is the main model when none is configured. `files` gives the small files of the workspace to
+    models that are led step by step.
     """
 
     def __init__(
@@ -39,11 +41,13 @@ class Router:
         places: Places,
         *,
         extra: Mapping[str, ModelProvider] = {},
+        files: Files | None = None,
     ) -> None:
         self._settings = settings
         self._env = env
         self._places = places
         self._extra = dict(extra)
+        self._files = files
         self._made: dict[tuple[str, Role], ModelProvider] = {}
         self._gates: dict[str, Gate] = {}
         self._found: Found | None = None
@@ -154,7 +158,7 @@ class Router:
         if given is None and target.provider == SCRIPTED:
             return build.scripted(Path(target.model) if target.model else None, target.written)
         if target.provider == LOCAL or (given is not None and given.api == "local"):
-            provider = build.local(target.model, self._places, self._env)
+            provider = build.local(target.model, self._places, self._env, self._files)
             return self._gated(provider, LOCAL, provider.info.slots or 1, role)
         endpoint = build.endpoint_of(target.provider, given, self._env, self._places)
         if found is not None and found.base_url:
