@@ -8,13 +8,15 @@ from contextlib import aclosing
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
+import msgspec
 import pytest
 
 from gongfu.config.paths import Places
 from gongfu.config.settings import Models, ModelSettings, Provider, Settings
 from gongfu.core.errors import ConfigError, Unauthorized, UsageError, UserError
 from gongfu.core.messages import user
-from gongfu.core.specs import ModelInfo
+from gongfu.core.specs import ModelInfo, ToolSpec
 from gongfu.models.protocol import Answer, ModelProvider, Request
 from gongfu.models.router import Router
 from gongfu.models.scripted import Fault, Say, Scripted, serve
@@ -172,6 +174,38 @@ async def test_a_provider_without_an_address_is_told(places: Places) -> None:
         Router(settings(mine=Provider()), {}, places).endpoint("mine")
 
 
+async def test_small_models_are_led_wherever_they_run(places: Places) -> None:
+    action = '{"thought": "look", "action": "run", "command": "ls"}'
+    spec = ToolSpec(name="shell", description="Runs.", parameters={"type": "object", "properties": {}})
+    async with serve([Say(action)], strict=False) as server:
+        env = {"OLLAMA_HOST": f"127.0.0.1:{server.port}"}
+        router = Router(Settings(), env, places)
+        (provider,) = await router.chain("main", "ollama/qwen2.5-coder:1.5b")
+        assert provider.info.small
+        async with aclosing(provider.complete(msgspec.structs.replace(REQUEST, tools=(spec,)))) as deltas:
+            async for _ in deltas:
+                pass
+        body = server.requests[0].body
+        await router.aclose()
+    assert "tools" not in body
+    assert body["response_format"]["type"] == "json_schema"
+    able = Settings(model_settings={"ollama/qwen2.5-coder:1.5b": ModelSettings(supports_tools=True)})
+    assert not Router(able, env, places).info("ollama/qwen2.5-coder:1.5b").small
+
+
+async def test_the_embedded_model_is_made_without_starting_it(places: Places) -> None:
+    router = Router(Settings(), {"GONGFU_CONTEXT_WINDOW": "200000"}, places)
+    (provider,) = await router.chain("main", "local")
+    assert provider.info == router.info("local")
+    assert provider.info.ref.startswith("local/")
+    assert provider.info.window == 8192
+    with pytest.raises(UsageError, match="nothing-like-it"):
+        await router.chain("main", "local/nothing-like-it")
+    with pytest.raises(UserError, match="models pull"):
+        await say(provider)
+    await router.aclose()
+
+
 # --- detection through the router --------------------------------------------------------------------------------
 
 
@@ -225,30 +259,33 @@ async def test_routers_share_nothing(places: Places) -> None:
 
 
 async def test_one_slot_serves_main_before_fast(places: Places) -> None:
-    info = ModelInfo(ref="p/m", provider="p", name="m", slots=1)
-    router = Router(Settings(), {}, places)
-    provider = Scripted([Fault("hang"), Say("main"), Say("fast")], info=info)
-    main, fast = (router._gated(provider, "here", info.slots, role) for role in ("main", "fast"))
-    order: list[str] = []
+    """Ollama answers one request at a time: while it is busy, the main model's next call overtakes a waiting helper."""
+    async with serve([Fault("hang"), Say("main"), Say("fast")]) as server:
+        env = {"OLLAMA_HOST": f"127.0.0.1:{server.port}"}
+        router = Router(settings("ollama/big", fast=("ollama/little",)), env, places)
+        (main,), (fast,) = await router.chain("main"), await router.chain("fast")
+        order: list[str] = []
 
-    async def ask(gated: ModelProvider) -> None:
-        order.append(await say(gated))
+        async def ask(provider: ModelProvider) -> None:
+            order.append(await say(provider))
 
-    async with anyio.create_task_group() as group:
-        scope = anyio.CancelScope()
+        async with anyio.create_task_group() as group:
+            scope = anyio.CancelScope()
 
-        async def hold() -> None:
-            with scope:
-                await say(fast)
+            async def hold() -> None:
+                with scope:
+                    await say(fast)
 
-        group.start_soon(hold)
-        await anyio.wait_all_tasks_blocked()
-        group.start_soon(ask, fast)
-        await anyio.wait_all_tasks_blocked()
-        group.start_soon(ask, main)
-        await anyio.wait_all_tasks_blocked()
-        scope.cancel()
-    assert order == ["main", "fast"]
+            group.start_soon(hold)
+            await server.received(1)
+            group.start_soon(ask, fast)
+            group.start_soon(ask, main)
+            for _ in range(20):
+                await anyio.lowlevel.checkpoint()
+            assert len(server.requests) == 1
+            scope.cancel()
+        assert order == ["main", "fast"]
+        await router.aclose()
 
 
 def test_importing_the_router_loads_no_adapter() -> None:

@@ -16,6 +16,7 @@ from gongfu.models.endpoint import is_loopback
 from gongfu.models.keys import find_key, masked, variables_of
 from gongfu.models.known import address_in, api_of, known
 from gongfu.models.protocol import Delta, Dialect, Prepared, Request
+from gongfu.models.refs import LOCAL
 
 if TYPE_CHECKING:
     from gongfu.config.paths import Places
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from gongfu.models.local.guided import Files
     from gongfu.models.protocol import ModelProvider
     from gongfu.models.transport import Transport
+
+
+_ONE_SLOT = ("ollama", "lmstudio", "llamacpp")
+"""Servers that answer one request at a time unless they are told otherwise; what waits is better ordered here."""
 
 
 class Endpoint(Base, frozen=True):
@@ -125,19 +130,35 @@ def scripted(file: Path | None, ref: str) -> ModelProvider:
 
 
 def info_of(provider: str, model: str, places: Places) -> ModelInfo:
-    """What is known of a model without the settings."""
+    """What is known of a model without the settings. UsageError for an embedded one that nobody knows."""
+    if provider == LOCAL:
+        from gongfu.models.local.models import find_model
+        from gongfu.models.local.provider import local_info
+
+        return local_info(find_model(model))
     from gongfu.models.catalog import lookup
 
     return lookup(provider, model, file=places.catalog)
 
 
-def remote(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str]) -> ModelProvider:
-    """The adapter that speaks the endpoint's dialect; only that one is loaded."""
+def remote(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str], files: Files | None = None) -> ModelProvider:
+    """The adapter that speaks the endpoint's dialect; only that one is loaded. Small models are led step by step."""
+    adapter = _adapter(endpoint, info, env)
+    if not info.small:
+        return adapter
+    from gongfu.models.local.guided import Guided
+
+    return Guided(adapter, files)
+
+
+def _adapter(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str]) -> ModelProvider:
     from gongfu.models.quirks import quirks_for
 
     builtin = known(endpoint.provider)
     name = endpoint.quirks or (builtin.name if builtin and builtin.port else "")
     quirks = quirks_for(endpoint.base_url, info.name, name=name, api=endpoint.api)
+    if quirks.name in _ONE_SLOT and not info.slots:
+        info = msgspec.structs.replace(info, slots=1)
     transport = transport_of(endpoint, env)
     match endpoint.api:
         case "anthropic":

@@ -159,19 +159,19 @@ class Router:
             return build.scripted(Path(target.model) if target.model else None, target.written)
         if target.provider == LOCAL or (given is not None and given.api == "local"):
             provider = build.local(target.model, self._places, self._env, self._files)
-            return self._gated(provider, LOCAL, provider.info.slots or 1, role)
+            return self._gated(provider, LOCAL, role)
         endpoint = build.endpoint_of(target.provider, given, self._env, self._places)
         if found is not None and found.base_url:
             endpoint = build.at(endpoint, found.base_url)
         info = self._info(target, role, window=found.window if found else 0)
-        provider = build.remote(endpoint, info, self._env)
-        return self._gated(provider, endpoint.base_url, info.slots, role)
+        provider = build.remote(endpoint, info, self._env, self._files)
+        return self._gated(provider, endpoint.base_url, role)
 
-    def _gated(self, provider: ModelProvider, place: str, slots: int, role: Role) -> ModelProvider:
+    def _gated(self, provider: ModelProvider, place: str, role: Role) -> ModelProvider:
         """Behind the queue of its endpoint, when that serves only so many requests at a time."""
-        if not slots:
+        if not provider.info.slots:
             return provider
-        gate = self._gates.setdefault(place, Gate(slots))
+        gate = self._gates.setdefault(place, Gate(provider.info.slots))
         return Gated(provider, gate, MAIN if role == "main" else FAST)
 
     def _absent(self, ref: str, problem: UserError) -> ModelProvider:
@@ -182,6 +182,8 @@ class Router:
     def _info(self, target: Target, role: Role, *, window: int = 0) -> ModelInfo:
         from gongfu.models import build
 
+        if target.provider == LOCAL and LOCAL not in self._settings.providers:
+            return build.info_of(LOCAL, target.model, self._places)
         known = self._settings.model_settings
         given = known.get(target.written) or known.get(target.ref) or known.get(ANY_MODEL)
         window = (self._window() if role == "main" else 0) or window
