@@ -13,6 +13,7 @@ Mark: TypeAlias = tuple[int, int]
 
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _HIDDEN: Final = re.compile("\\$\ue000([A-Za-z_][A-Za-z0-9_]*)\ue001")
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _MOST_NODES: Final = 50_000
 
 
@@ -65,7 +66,7 @@ class Document:
             if key_node.tag == "tag:yaml.org,2002:merge":
                 merged |= self._merged(value_node, path)
                 continue
-            key = show_references(key_node.value)
+            key = self.text_of(key_node)
             if key in result:
                 first = self.keys[*path, key][0]
                 raise ConfigError(
@@ -89,7 +90,7 @@ class Document:
 
     def _scalar(self, node: Any) -> Any:
         kind = str(node.tag).rpartition(":")[2]
-        text = show_references(node.value)
+        text = self.text_of(node)
         if kind == "null":
             return None
         if kind == "bool":
@@ -102,6 +103,18 @@ class Document:
         except ValueError:
             return text
         return text
+
+    def text_of(self, node: Any) -> str:
+        """The text of a scalar. JSON writes characters beyond U+FFFF as two halves, which belong together."""
+        text = show_references(str(node.value))
+        if text.isascii() or not _HALF.search(text):
+            return text
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError as error:
+            line, column = _mark(node.start_mark)
+            reason = "half a character (a lone surrogate)"
+            raise ConfigError("config.bad_yaml", file=self.file, line=line, column=column, reason=reason) from error
 
 
 def dotted(path: KeyPath) -> str:

@@ -6,8 +6,10 @@ import copy
 import os
 import time
 import zlib
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -19,9 +21,11 @@ from gongfu.config.load import PROJECT_FILE, is_name
 from gongfu.config.paths import Places
 from gongfu.config.settings import Settings
 from gongfu.core.base import Base
-from gongfu.core.errors import ConfigError, UsageError
+from gongfu.core.errors import ConfigError, UsageError, UserError
 
-_ATTEMPTS: Final = 5
+_WAIT: Final = 15.0
+_STALE: Final = 10.0
+_Change: TypeAlias = Callable[[Document], tuple[str, dict[str, Any]]]
 
 
 class Version(Base, frozen=True):
@@ -56,7 +60,18 @@ def get_value(settings: Settings, name: str) -> Any:
             value = items[str(part)]
         else:
             value = getattr(value, str(part))
-    return msgspec.to_builtins(value)
+    return plain(value)
+
+
+def plain(value: Any) -> Any:
+    """Settings or a part of them as plain data, defaults included."""
+    if isinstance(value, msgspec.Struct):
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, tuple):
+        return [plain(item) for item in cast("tuple[Any, ...]", value)]
+    return value
 
 
 def masked(value: Any, path: KeyPath = ()) -> Any:
@@ -141,9 +156,9 @@ def parse_value(text: str, kind: Any, name: str) -> Any:
     return data["v"]
 
 
-def _change(places: Places, file: Path, change: Any, *, may_be_wrong: bool = False) -> None:
-    """Apply `change` to the file as it is at that moment; whoever else writes in between is not overwritten."""
-    for _ in range(_ATTEMPTS):
+def _change(places: Places, file: Path, change: _Change, *, may_be_wrong: bool = False) -> None:
+    """Apply `change` to the file as it is at that moment and keep what it was."""
+    with _alone(places, file):
         before = read_bytes(file)
         text = read_text(file) or ""
         document = Document(text, str(file)) if may_be_wrong else check_text(text, str(file))[0]
@@ -154,13 +169,40 @@ def _change(places: Places, file: Path, change: Any, *, may_be_wrong: bool = Fal
             raise ConfigError("config.not_editable", file=file) from error
         if done.data != expected:
             raise ConfigError("config.not_editable", file=file)
-        if read_bytes(file) == before:
-            _keep(places, file, before)
-            places.ensure(file.parent)
-            bom = b"\xef\xbb\xbf" if (before or b"").startswith(b"\xef\xbb\xbf") else b""
-            write_private(file, bom + after.encode())
-            return
-    raise ConfigError("config.changing", file=file)
+        places.ensure(file.parent)
+        _keep(places, file, before)
+        bom = b"\xef\xbb\xbf" if (before or b"").startswith(b"\xef\xbb\xbf") else b""
+        write_private(file, bom + after.encode())
+
+
+@contextmanager
+def _alone(places: Places, file: Path) -> Generator[None]:
+    """Hold the lock on changes of settings. One that is older than any change takes was left by a killed process."""
+    lock = places.ensure(places.locks) / "settings"
+    deadline = time.monotonic() + _WAIT
+    while True:
+        try:
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            break
+        except FileExistsError:
+            if _age(lock) > _STALE:
+                lock.unlink(missing_ok=True)
+            elif time.monotonic() > deadline:
+                raise UserError("config.locked", file=file, lock=lock) from None
+        except OSError as error:
+            raise UserError("config.not_written", file=file, reason=error.strerror or error) from error
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _age(lock: Path) -> float:
+    try:
+        return time.time() - lock.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _keep(places: Places, file: Path, data: bytes | None) -> None:

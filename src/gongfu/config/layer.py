@@ -11,11 +11,11 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from gongfu.core.version import __version__
 from gongfu.config.document import Document, KeyPath, Mark, dotted
 from gongfu.config.expand import MissingVariable, expand, has_reference
 from gongfu.config.files import read_text, write_private
 from gongfu.core.errors import ConfigError, UserError
+from gongfu.core.version import __version__
 
 _SETTLED: Final = 50_000_000
 """Nanoseconds: a file changed within them may change again without a new time stamp, so it is not cached."""

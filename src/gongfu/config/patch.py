@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any, Final, cast
 
-from gongfu.config.document import Document, KeyPath, show_references
+from gongfu.config.document import Document, KeyPath
 
 _PLAIN: Final = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./@+:-]*[A-Za-z0-9_./@+-])?")
 _NOT_TEXT: Final = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
@@ -52,6 +52,7 @@ class _Pair:
 class _Patch:
     def __init__(self, document: Document) -> None:
         self.text = document.text
+        self.text_of = document.text_of
         self.root = document.root
         self.line_end = "\r\n" if "\r\n" in self.text else "\n"
 
@@ -89,13 +90,16 @@ class _Patch:
                 raise Unpatchable
         if pair is None:
             raise Unpatchable
-        if len(node.value) == 1 and holder is not None:
+        if len(node.value) > 1 or holder is None:
+            return self._cut_flow(node, pair) if node.flow_style else self._cut_lines(pair)
+        if node.flow_style:
             return self.remove(path[:-1]) if len(path) == 2 else self._replace(holder, {})
-        return self._cut_flow(node, pair) if node.flow_style else self._cut_lines(pair)
+        self.text = self._cut_lines(pair)  # what stands before it, such as comments, has not moved
+        return self._cut_line(holder) if len(path) == 2 else self._spliced(holder.colon, holder.colon, " {}")
 
     def _pair(self, node: Any, part: str | int) -> _Pair | None:
         for key, value in node.value:
-            if key.tag != "tag:yaml.org,2002:merge" and show_references(str(key.value)) == part:
+            if key.tag != "tag:yaml.org,2002:merge" and self.text_of(key) == part:
                 return _Pair(self.text, key, value)
         return None
 
@@ -145,11 +149,18 @@ class _Patch:
         return end - 1 if self.text[end - 1 : end] == "\r" else end
 
     def _cut_lines(self, pair: _Pair) -> str:
-        start = self.text.rfind("\n", 0, pair.start) + 1
-        if self.text[start : pair.start].strip():
+        return self._cut(pair.start, pair.end)
+
+    def _cut_line(self, pair: _Pair) -> str:
+        return self._cut(pair.start, pair.colon)
+
+    def _cut(self, start: int, end: int) -> str:
+        """Cut the whole lines from `start`, the first thing on its line, to `end`."""
+        begin = self.text.rfind("\n", 0, start) + 1
+        if self.text[begin:start].strip():
             raise Unpatchable
-        end = self.text.find("\n", pair.end)
-        return self._spliced(start, len(self.text) if end < 0 else end + 1, "")
+        stop = self.text.find("\n", end)
+        return self._spliced(begin, len(self.text) if stop < 0 else stop + 1, "")
 
     def _cut_flow(self, node: Any, pair: _Pair) -> str:
         pairs = [_Pair(self.text, key, value) for key, value in node.value]

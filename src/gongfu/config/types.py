@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final, cast
 
 import msgspec.inspect as inspected
@@ -45,6 +46,7 @@ def description(kind: inspected.Type) -> str:
     return str(schema.get("description", ""))
 
 
+@cache
 def settings_type() -> inspected.StructType:
     """The type of all settings."""
     return cast("inspected.StructType", inspected.type_info(Settings))

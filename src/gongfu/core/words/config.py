@@ -117,8 +117,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "{file} is written in a way that cannot be changed safely here. Nothing was written; edit the file by hand.",
         "{file} 的写法无法在这里安全修改。没有写入任何内容，请手动编辑该文件。",
     ),
-    "changing": (
-        "{file} is being changed by something else all the time. Nothing was written; try again.",
-        "{file} 一直在被其他程序修改。没有写入任何内容，请重试。",
+    "locked": (
+        "{file} is being changed by another process. Nothing was written; try again, or remove {lock}.",
+        "{file} 正在被另一个进程修改。没有写入任何内容；请重试，或删除 {lock}。",
     ),
 }
