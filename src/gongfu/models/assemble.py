@@ -149,10 +149,10 @@ class Assembler:
             block.add(arguments)
         return [CallProgress(name=block.name, size=block.size)]
 
-    def call_signature(self, signature: str) -> None:
+    def call_signature(self, signature: str, data: str = "") -> None:
         """A signature of thinking that belongs to the current call; it becomes a part right before the call."""
         if self._current is not None and signature:
-            self._current.signature = signature
+            self._current.signature, self._current.data = signature, data
 
     def finish(self, reason: str | None) -> None:
         """The provider's word for why the answer ended; the last one that is not empty counts."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -19,6 +19,7 @@ from gongfu.models.wire import encode
 
 _SPARE = 256  # tokens that are left free beside the prompt and the answer
 _LEAST = 16  # tokens of output that are asked for even when the window seems full: the server then says how it is
+_BACK: tuple[Literal["never", "tool_rounds", "always"], ...] = ("never", "tool_rounds", "always")
 _json = msgspec.json.Encoder()
 
 
@@ -123,9 +124,7 @@ class BodyWriter:
     def profile(self) -> Profile:
         """What this model may be sent of a history."""
         quirks, info = self._quirks, self._info
-        back = info.reasoning_back
-        if quirks.reasoning_back and (back == "never" or not info.source):
-            back = quirks.reasoning_back
+        back = _BACK[max(_BACK.index(info.reasoning_back), _BACK.index(quirks.reasoning_back or "never"))]
         return Profile(
             model=info.ref,
             reasoning=back,
@@ -224,10 +223,10 @@ class BodyWriter:
 
     def _calls(self, message: Message) -> list[dict[str, Any]]:
         calls: list[dict[str, Any]] = []
-        signature = ""
+        signature = family = ""
         for part in message.parts:
             if isinstance(part, ReasoningPart) and _of_call(part):
-                signature = part.signature
+                signature, family = part.signature, part.data
             elif isinstance(part, CallPart):
                 arguments: Any = part.arguments
                 if self._quirks.object_arguments:
@@ -236,9 +235,9 @@ class BodyWriter:
                 call: dict[str, Any] = {"id": part.id, "type": "function", "function": function}
                 signature = signature or (self._quirks.missing_signature if not calls else "")
                 if signature:
-                    call["extra_content"] = {"google": {"thought_signature": signature}}
+                    call["extra_content"] = {family or "google": {"thought_signature": signature}}
                 calls.append(call)
-                signature = ""
+                signature = family = ""
         return calls
 
 

@@ -214,8 +214,17 @@ class ChatReader:
         if not (name or arguments or call.get("id")):
             return []
         deltas = self._into.call(id=_id(call.get("id")), index=index, name=name, arguments=cast("Any", arguments))
-        self._into.call_signature(_signature(call))
+        self._sign(call)
         return deltas
+
+    def _sign(self, call: dict[str, Any]) -> None:
+        """Gemini's signature rides on the call, under the name of the endpoint's family."""
+        extra: Any = call.get("extra_content")
+        for family in ("google", "vertex"):
+            inner: Any = cast("dict[str, Any]", extra).get(family) if isinstance(extra, dict) else None
+            if isinstance(inner, dict):
+                signature = _string(cast("dict[str, Any]", inner).get("thought_signature"))
+                self._into.call_signature(signature, family if family != "google" else "")
 
 
 def _texts(content: Any) -> list[tuple[bool, str]]:
@@ -242,13 +251,6 @@ def _detail_text(detail: Any) -> str:
 
 def _error(error: Any) -> dict[str, Any] | str:
     return cast("dict[str, Any]", error) if isinstance(error, dict) else str(error)
-
-
-def _signature(call: dict[str, Any]) -> str:
-    node: Any = call
-    for key in ("extra_content", "google", "thought_signature"):
-        node = cast("dict[str, Any]", node).get(key) if isinstance(node, dict) else None
-    return _string(node)
 
 
 def _string(value: Any) -> str:

@@ -31,7 +31,8 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "<｜DSML｜function_calls>": ("</｜DSML｜function_calls>",),
     "<｜DSML｜tool_calls>": ("</｜DSML｜tool_calls>",),
     "<｜DSML｜invoke name=": ("</｜DSML｜invoke>",),
-    # Mistral; Llama; InternLM; Command; gpt-oss
+    # LM Studio; Mistral; Llama; InternLM; Command; gpt-oss
+    "[TOOL_REQUEST]": ("[END_TOOL_REQUEST]",),
     "[TOOL_CALLS]": (),
     "<|python_tag|>": ("<|eom_id|>", "<|eot_id|>"),
     "<|action_start|>": ("<|action_end|>",),

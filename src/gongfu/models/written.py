@@ -50,7 +50,7 @@ _PYTHONIC = re.compile(r"\[?\s*[\w.]+\(.*\)\s*\]?", re.DOTALL)
 
 def is_whole(body: str) -> bool:
     """Whether what was opened in `body` is closed there, so that a closer behind it is not part of a value."""
-    text = body.strip()
+    text = body.strip().removeprefix("<|plugin|>").strip()
     for opening, closing in (("<arg_value>", "</arg_value>"), ("<function=", "</function>"), ("<invoke", "</invoke>")):
         if opening in text and text.count(opening) > text.count(closing):
             return False
@@ -67,7 +67,7 @@ def has_tail(body: str) -> bool:
 
 def read_calls(body: str, *, cut: bool = False) -> list[Found]:
     """The calls in `body`, the text between two markers. Empty when there is none. `cut`: the end may be missing."""
-    text = body.strip()
+    text = body.strip().removeprefix("<|plugin|>").strip()
     for reader in (_kimi, _deepseek, _function, _invoke, _glm, _harmony, _json, _mistral, _pythonic):
         found = list(reader(text))
         if found:
@@ -105,7 +105,9 @@ def _invoke(text: str) -> Iterator[Found]:
     for family, name, inner in _INVOKE.findall(text):
         values: dict[str, Any] = {}
         for key, is_string, value in _INVOKED.findall(inner):
-            values[key] = _value(value) if is_string != "false" else read_loose(value, lambda _: True).value
+            if value.startswith("\n") and value.endswith("\n"):
+                value = _value(value)  # noqa: PLW2901 - the style puts a line break on both sides, or on neither
+            values[key] = value if is_string != "false" else read_loose(value, lambda _: True).value
         yield Found(name=bare_name(name), arguments=values, raw_values=family != "｜DSML｜")
 
 
