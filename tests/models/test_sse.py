@@ -62,17 +62,17 @@ def test_broken_utf8_does_not_stop_the_stream() -> None:
 
 @pytest.mark.parametrize("size", [1, 4096, 10_000])
 def test_an_endless_event_is_a_fault(size: int) -> None:
-    decoder = SSEDecoder(limit=10_000)
     with pytest.raises(StreamCut, match="10000"):
-        for _ in range(20_000 // size + 1):
-            decoder.feed(b"x" * size)
-    decoder = SSEDecoder(limit=10_000)
+        feed_all(b"x" * size, 20_000 // size + 1)
     with pytest.raises(StreamCut):
-        for _ in range(20):
-            decoder.feed(b"data: " + b"y" * 1_000 + b"\n")
+        feed_all(b"data: " + b"y" * 1_000 + b"\n", 20)
+    feed_all(b"data: " + b"z" * 5_000 + b"\n\n", 100)
+
+
+def feed_all(piece: bytes, times: int) -> None:
     decoder = SSEDecoder(limit=10_000)
-    for _ in range(100):
-        decoder.feed(b"data: " + b"z" * 5_000 + b"\n\n")
+    for _ in range(times):
+        decoder.feed(piece)
 
 
 def test_the_time_is_linear_in_the_bytes() -> None:
