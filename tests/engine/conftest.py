@@ -120,6 +120,9 @@ class Desk:
             self.reports.append(text)
             return self.folder / "faults.log"
 
+        def begin(session: Session) -> None:
+            session.stream.emit(SessionCreated(session=id, directory=str(self.folder), root=str(self.folder)))
+
         def kit(session: Session) -> Kit:
             return Kit(
                 agent=AgentSpec(
@@ -141,6 +144,7 @@ class Desk:
                 today=lambda: self.today,
                 report=report,
                 after_turn=nothing,
+                begin=begin,
                 close=nothing,
                 fork=no_fork,
             )
@@ -149,8 +153,6 @@ class Desk:
             session = Session(id, kit)
             if self.journal.last(id):
                 session.load()
-            else:
-                session.stream.emit(SessionCreated(session=id, directory=str(self.folder), root=str(self.folder)))
             try:
                 yield session
             finally:

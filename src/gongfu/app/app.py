@@ -133,7 +133,8 @@ class App:
     async def session(self, id: str = "", *, latest: bool = False) -> Session:
         """A new session; or an old one, by its id (or a unique part of it) or the latest of this workspace.
 
-        UserError when there is no such session, or another process has it open.
+        A new one is recorded when its first prompt comes. UserError when there is no such session, or another process
+        has it open.
         """
         if latest and not id:
             row = self.rows.latest(str(self.workspace.root))
@@ -142,13 +143,14 @@ class App:
             return self._reopen(row.id)
         if id:
             return self._reopen(self.rows.get(id).id)
-        session = self._make(new_id("s"))
+        return self._make(new_id("s"))
+
+    def _begin(self, session: Session) -> None:
         created = SessionCreated(
             session=session.id, directory=str(self.workspace.directory), root=str(self.workspace.root)
         )
         self._add_row(created)
         session.stream.emit(created)
-        return session
 
     def _add_row(self, created: SessionCreated) -> None:
         self.rows.create(
@@ -188,6 +190,7 @@ class App:
             today=today,
             report=self.report,
             after_turn=self.database.checkpoint,
+            begin=self._begin,
             close=close,
             fork=self._fork,
         )

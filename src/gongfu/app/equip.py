@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from gongfu.core.events import JobChanged
 from gongfu.toolkit.ask import ask_user
+from gongfu.toolkit.edit import edit_tools
 from gongfu.toolkit.files import file_tools
 from gongfu.toolkit.plan import todo
 from gongfu.toolkit.readlog import ReadLog
+from gongfu.toolkit.search import search_tools
 from gongfu.toolkit.shell import ShellTools
 from gongfu.tools.registry import Registry
 from gongfu.workspace.jobs import Jobs
@@ -41,5 +43,12 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         return app.artifacts.read(session.id, id, offset_lines=offset, limit_lines=lines)
 
     reads = ReadLog()
-    files = file_tools(workspace, reads, spilled, limit=settings.context.max_tool_output)
-    return Registry([files, shell, (ask_user, todo)]), jobs.close
+    limit = settings.context.max_tool_output
+    toolsets = (
+        file_tools(workspace, reads, spilled, limit=limit),
+        edit_tools(workspace, reads),
+        search_tools(workspace, env=app.options.env, limit=limit),
+        shell,
+        (ask_user, todo),
+    )
+    return Registry(toolsets), jobs.close

@@ -27,7 +27,8 @@ class Kit(Base, frozen=True):
 
     `chain` resolves the models of the main role, `environment` is the note that opens a session, `today` the date as
     the model is told it, `report` writes the details of a fault to the log and says where, `after_turn` runs between
-    turns, `close` ends what the session's tools keep running, `fork` makes the session of a fork.
+    turns, `begin` records a session when its first prompt comes, `close` ends what its tools keep running, `fork`
+    makes the session of a fork.
     """
 
     agent: AgentSpec
@@ -43,5 +44,6 @@ class Kit(Base, frozen=True):
     today: Callable[[], str]
     report: Callable[[str], Path]
     after_turn: Callable[[], Awaitable[object]]
+    begin: Callable[[Session], None]
     close: Callable[[], Awaitable[None]]
     fork: Callable[[Session, int], Awaitable[Session]]

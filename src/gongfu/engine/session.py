@@ -126,6 +126,8 @@ class Session:
         self._check_price()
         if not text.strip() and not images:
             return self._go_on()
+        if self.state.created is None:
+            self.kit.begin(self)
         text = text.encode("utf-8", "replace").decode()
         if schema is not None:
             text = f"{text}\n\n{SCHEMA}\n{msgspec.json.encode(schema).decode()}"
