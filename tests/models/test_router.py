@@ -17,6 +17,7 @@ from gongfu.config.settings import Models, ModelSettings, Provider, Settings
 from gongfu.core.errors import ConfigError, Unauthorized, UsageError, UserError
 from gongfu.core.messages import user
 from gongfu.core.specs import ModelInfo, ToolSpec
+from gongfu.models.build import list_models
 from gongfu.models.protocol import Answer, ModelProvider, Request
 from gongfu.models.router import Router
 from gongfu.models.scripted import Fault, Say, Scripted, serve
@@ -204,6 +205,36 @@ async def test_the_embedded_model_is_made_without_starting_it(places: Places) ->
     with pytest.raises(UserError, match="models pull"):
         await say(provider)
     await router.aclose()
+
+
+@pytest.mark.parametrize(
+    ("name", "env", "header"),
+    [
+        ("anthropic", {"ANTHROPIC_API_KEY": "sk-1"}, ("x-api-key", "sk-1")),
+        ("anthropic", {"ANTHROPIC_AUTH_TOKEN": "tok-1"}, ("authorization", "Bearer tok-1")),
+        ("openai", {"OPENAI_API_KEY": "sk-1"}, ("authorization", "Bearer sk-1")),
+    ],
+)
+async def test_keys_travel_in_the_header_of_their_kind(
+    name: str, env: dict[str, str], header: tuple[str, str], places: Places
+) -> None:
+    async with serve([Say("hi")], models=["m", "n"], key=header[1].removeprefix("Bearer ")) as server:
+        address = {"ANTHROPIC_BASE_URL": server.root_url, "OPENAI_BASE_URL": server.base_url}
+        router = Router(Settings(), env | address, places)
+        (provider,) = await router.chain("main", f"{name}/m")
+        assert await say(provider) == "hi"
+        sent = server.requests[0].headers
+        assert sent[header[0]] == header[1]
+        assert ("x-api-key" in sent) != ("authorization" in sent)
+        assert await list_models(router.endpoint(name), env | address) == ["m", "n"]
+        await router.aclose()
+
+
+async def test_a_refused_list_of_models_is_a_typed_fault(places: Places) -> None:
+    async with serve([], key="right") as server:
+        env = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "wrong"}
+        with pytest.raises(Unauthorized):
+            await list_models(Router(Settings(), env, places).endpoint("openai"), env)
 
 
 # --- detection through the router --------------------------------------------------------------------------------

@@ -105,6 +105,21 @@ def transport_of(endpoint: Endpoint, env: Mapping[str, str]) -> Transport:
     )
 
 
+async def list_models(endpoint: Endpoint, env: Mapping[str, str]) -> list[str]:
+    """The names of the models that an endpoint says it has. Raises a ProviderFault."""
+    from gongfu.models.faults import fault_of
+    from gongfu.models.listing import names_of
+
+    transport = transport_of(endpoint, env)
+    try:
+        status, headers, body = await transport.get("/models")
+        if status != 200:
+            raise fault_of(status, headers, body, endpoint.provider)
+        return names_of(body)
+    finally:
+        await transport.aclose()
+
+
 class Keyless:
     """Stands in a chain for a model whose key is missing: refuses, so that the next one is asked, visibly."""
 

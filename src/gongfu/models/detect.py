@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -11,14 +12,15 @@ import msgspec
 
 from gongfu.core.base import Base
 from gongfu.core.errors import ProviderFault, UserError
-from gongfu.models.keys import find_key
+from gongfu.models.keys import filed_keys, find_key
 from gongfu.models.known import CLOUD, SERVERS, Known, address_in, model_in
 
 if TYPE_CHECKING:
     from gongfu.config.paths import Places
 
-CONNECT_SECONDS = 0.15
-"""A server on this machine accepts within a millisecond or not at all."""
+CONNECT_SECONDS = 0.15 if os.name == "nt" else 1.0
+"""A server on this machine accepts within a millisecond. A closed port refuses at once, but on Windows after seconds;
+elsewhere the time only counts on a machine that is too busy to answer."""
 ANSWER_SECONDS = 1.0
 _OWN = "gongfu"
 _NO_CHAT = ("embed", "bge-", "rerank", "whisper", "tts", "clip", "minilm")
@@ -92,8 +94,9 @@ def _embedded(places: Places) -> Found | None:
 
 
 async def _by_key(env: Mapping[str, str], places: Places) -> Found | None:
+    filed = filed_keys(places)
     for provider in CLOUD:
-        key = find_key(provider.name, None, env, places, keyring=False)
+        key = find_key(provider.name, None, env, places, keyring=False, filed=filed)
         address = address_in(env, provider)
         if not key and not address:
             continue

@@ -45,19 +45,29 @@ def key_for(provider_name: str, provider: Provider | None, env: Mapping[str, str
 
 
 def find_key(
-    provider_name: str, provider: Provider | None, env: Mapping[str, str], places: Places, *, keyring: bool = True
+    provider_name: str,
+    provider: Provider | None,
+    env: Mapping[str, str],
+    places: Places,
+    *,
+    keyring: bool = True,
+    filed: Mapping[str, str] | None = None,
 ) -> Key | None:
     """Look in the settings, the usual variables, `<home>/keys.yaml` and the system keyring, in this order.
 
     A provider that nobody knows is looked up as NAME_API_KEY. Raises UserError for a key file that others can read or
     that is no table of names and keys. `keyring` False leaves the keyring out: it is slow and may ask the person.
+    `filed` is what `filed_keys` gave, for whoever looks for many.
     """
     if provider is not None and provider.api_key.strip():
         return Key(value=provider.api_key.strip(), source="settings", place=f"providers.{provider_name}.api_key")
     for name in variables_of(provider_name):
         if value := env.get(name, "").strip():
             return Key(value=value, source="environment", place=name)
-    return _from_file(provider_name, places) or (_from_keyring(provider_name) if keyring else None)
+    found = _filed(provider_name, filed_keys(places) if filed is None else filed)
+    if found:
+        return Key(value=found, source="file", place=str(places.keys))
+    return _from_keyring(provider_name) if keyring else None
 
 
 def variables_of(provider_name: str) -> tuple[str, ...]:
@@ -91,19 +101,22 @@ def _from_keyring(provider_name: str) -> Key | None:
     return Key(value=value, source="keyring", place=f"{SERVICE}/{provider_name}") if value else None
 
 
-def _from_file(provider_name: str, places: Places) -> Key | None:
+def filed_keys(places: Places) -> dict[str, str]:
+    """The keys in the key file by the names written there. Raises UserError when others can read it or it is wrong."""
     path = places.keys
     try:
         status = path.stat()
     except OSError:
-        return None
+        return {}
     if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
         raise UserError("keys.too_open", file=path, mode=f"{stat.S_IMODE(status.st_mode):04o}")
-    keys = _read(path.read_bytes(), str(path))
+    return _read(path.read_bytes(), str(path))
+
+
+def _filed(provider_name: str, keys: Mapping[str, str]) -> str:
     builtin = known(provider_name)
     names = (provider_name, *((builtin.name, *builtin.aliases) if builtin else ()), *variables_of(provider_name))
-    value = next((keys[n] for n in names if keys.get(n)), "")
-    return Key(value=value, source="file", place=str(path)) if value else None
+    return next((keys[n] for n in names if keys.get(n)), "")
 
 
 def _read(data: bytes, file: str) -> dict[str, str]:
