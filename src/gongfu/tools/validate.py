@@ -12,7 +12,7 @@ from gongfu.tools.coerce import Schema, coerce, fits, kind_of, kinds_of
 _WORDLESS = {"description", "title", "default", "examples", "$schema", "$id", "$comment", "nullable", "deprecated"}
 _CHECKED = {
     "type", "enum", "const", "properties", "required", "items", "minimum", "maximum", "minLength", "maxLength",
-    "minItems", "maxItems",
+    "minItems", "maxItems", "additionalProperties",
 }  # fmt: skip
 _LIMITS = (
     ("minimum", "at least"), ("maximum", "at most"), ("minLength", "at least this many characters:"),
@@ -95,8 +95,9 @@ def _in_object(node: Schema, value: dict[str, Any], where: str) -> str:
         strange = [n for n in value if n not in properties and not node.get("patternProperties")]
         if strange:
             return f"{_at(where)} may not have {', '.join(strange)}; known are: {', '.join(properties)}"
+    others = node.get("additionalProperties")
     for name, item in value.items():
-        problem = _problem(properties.get(name), item, f"{where}.{name}" if where else name)
+        problem = _problem(properties.get(name, others), item, f"{where}.{name}" if where else name)
         if problem:
             return problem
     return ""
@@ -110,6 +111,9 @@ def _simple(schema: Any) -> bool:
     if not set(node) <= _CHECKED | _WORDLESS:
         return False
     if not all(_simple(s) for s in cast("Schema", node.get("properties") or {}).values()):
+        return False
+    others = node.get("additionalProperties", True)
+    if others is not False and not _simple(others):
         return False
     return "items" not in node or _simple(node["items"])
 
