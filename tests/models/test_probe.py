@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import base64
 import re
+import time
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gongfu.config.paths import Places
+from gongfu.config.settings import Settings
 from gongfu.core.messages import ImagePart
 from gongfu.core.specs import ModelInfo, Price, Usage
 from gongfu.core.tokens import text_tokens
@@ -16,8 +20,11 @@ from gongfu.models.checks import haystack, red_square, sizes_for
 from gongfu.models.finding import Finding
 from gongfu.models.probe import probe
 from gongfu.models.protocol import Request
+from gongfu.models.retry import RetryPolicy
+from gongfu.models.router import Router
 from gongfu.models.scripted import SCRIPTED, Call, Fault, Say, Scripted
 from gongfu.models.scripted.script import Step
+from gongfu.models.scripted.server import Received, serve
 
 pytestmark = pytest.mark.anyio
 
@@ -175,3 +182,48 @@ async def test_findings_speak_both_languages() -> None:
             assert finding.label("zh") != finding.label("en")
             assert finding.detail("zh")
             assert bool(finding.advice("zh")) == bool(finding.advice("en"))
+
+
+class Ollama:
+    """Chat Completions as a server with a short window gives it: the beginning of a long prompt is lost in silence."""
+
+    def __init__(self, served: int) -> None:
+        self.served = served
+
+    def __call__(self, received: Received) -> Step:
+        body = received.body
+        text = str(body["messages"][1]["content"])
+        if body.get("response_format"):
+            return Say('{"city": "Paris", "digits": [1, 2, 3]}')
+        if body.get("tools"):
+            done = body["messages"][-1]["role"] == "tool"
+            return Say("42") if done else Call("add_numbers", {"a": 17, "b": 25})
+        if "1 to 40" in text:
+            return Say(NUMBERS)
+        kept = text[-self.served * 4 :]
+        found = re.search(r"The code word is (\S+)\.", kept)
+        return Say(found.group(1) if found else "?", usage=Usage(input=min(text_tokens(text), self.served), output=3))
+
+
+@pytest.mark.parametrize(("served", "level"), [(4096, "fail"), (100_000, "ok")])
+async def test_the_checks_on_the_wire(served: int, level: str, tmp_path: Path) -> None:
+    async with serve(_forever(Ollama(served))) as server:  # type: ignore[arg-type]
+        env = {"OLLAMA_HOST": f"127.0.0.1:{server.port}"}
+        router = Router(Settings(), env, Places(home=tmp_path))
+        (provider,) = await router.chain("main", "ollama/qwen3:8b")
+        found = {f.name: f async for f in probe(provider)}
+        await router.aclose()
+    assert found["window"].level == level
+    assert {n: f.level for n, f in found.items() if n != "window"} == dict.fromkeys(
+        ["reachable", "key", "streaming", "usage", "tools", "structured", "spent"], "ok"
+    )
+
+
+async def test_an_address_where_nothing_listens(tmp_path: Path) -> None:
+    router = Router(Settings(), {"OLLAMA_HOST": "127.0.0.1:1"}, Places(home=tmp_path))
+    (provider,) = await router.chain("main", "ollama/x")
+    started = time.monotonic()
+    (finding,) = [f async for f in probe(provider, patience=RetryPolicy(max_attempts=1))]
+    assert (finding.name, finding.level) == ("reachable", "fail")
+    assert time.monotonic() - started < 5
+    await router.aclose()

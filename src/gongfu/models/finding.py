@@ -17,7 +17,8 @@ from gongfu.models.protocol import Answer, ModelProvider, Reasoning, Request, Te
 from gongfu.models.retry import Failed, RetryPolicy, attempts
 
 Level: TypeAlias = Literal["ok", "warn", "fail"]
-_PATIENCE = RetryPolicy(budget_seconds=20, max_attempts=3)
+PATIENCE = RetryPolicy(budget_seconds=20, max_attempts=3)
+"""For servers that throttle or are just starting."""
 _SECONDS = 180.0
 
 
@@ -58,8 +59,9 @@ class Heard(Base, frozen=True):
 class Probe:
     """Asks one provider and adds up what it costs."""
 
-    def __init__(self, provider: ModelProvider) -> None:
+    def __init__(self, provider: ModelProvider, patience: RetryPolicy = PATIENCE) -> None:
         self.provider = provider
+        self._patience = patience
         self.info = provider.info
         self.usage = Usage()
         self.requests = 0
@@ -89,7 +91,7 @@ class Probe:
     async def _hear(self, request: Request) -> Heard:
         started, first, pieces = time.monotonic(), 0.0, 0
         self.requests += 1
-        async with aclosing(attempts(self.provider, request, _PATIENCE)) as deltas:
+        async with aclosing(attempts(self.provider, request, self._patience)) as deltas:
             async for delta in deltas:
                 now = time.monotonic()
                 match delta:

@@ -6,21 +6,22 @@ from collections.abc import AsyncGenerator, Sequence
 
 from gongfu.core.errors import ProviderFault
 from gongfu.models import checks
-from gongfu.models.finding import Finding, Probe, basics, findings_of, spent
+from gongfu.models.finding import PATIENCE, Finding, Probe, basics, findings_of, spent
 from gongfu.models.protocol import ModelProvider
+from gongfu.models.retry import RetryPolicy
 
 __all__ = ["Finding", "probe"]
 
 
 async def probe(
-    provider: ModelProvider, *, deep: bool = False, sizes: Sequence[int] = ()
+    provider: ModelProvider, *, deep: bool = False, sizes: Sequence[int] = (), patience: RetryPolicy = PATIENCE
 ) -> AsyncGenerator[Finding, None]:
     """Check everything that the agent needs, cheapest first; ends early when nothing can be asked.
 
     `sizes` are the prompt lengths in tokens that the window is tried with (default 3,000, 6,000 and 12,000 as far as
     the claimed window goes); `deep` adds half of the claimed window and the whole of it.
     """
-    asked = Probe(provider)
+    asked = Probe(provider, patience)
     try:
         heard = await asked.ask("Write the numbers from 1 to 40, separated by single spaces.")
     except ProviderFault as fault:
