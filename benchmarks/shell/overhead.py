@@ -89,4 +89,5 @@ async def main(rounds: int) -> None:
         print(f"end of the session: {1000 * (time.perf_counter() - started):.1f} ms for the last look for leftovers")
 
 
-anyio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+if __name__ == "__main__":
+    anyio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else 200)

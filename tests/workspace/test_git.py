@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gongfu.workspace.git import find_git_dir, find_head, git, git_argv, is_repository, places_in
+from gongfu.workspace.git import find_git_dir, find_head, git, git_argv, has_hooks, is_repository, places_in
 from gongfu.workspace.git_guard import neutral, parse_listing, replacements, suspect, with_settings
 from tests.bugs.traps import git as plain_git
 from tests.bugs.traps import person, plain_repository
@@ -80,6 +80,26 @@ def test_places_are_the_folders_that_a_command_names(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     found = places_in(f"cd one && git -C three status; (cd {tmp_path}/one); ls nothing; git log a..b \0", tmp_path)
     assert found == [tmp_path, tmp_path / "one", tmp_path / "three"]
+
+
+def test_repositories_just_below_are_places_too(tmp_path: Path, repository: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    assert places_in("for d in */; do git -C $d status; done", tmp_path) == [tmp_path, repository]
+    assert places_in("git status", repository) == [repository]
+
+
+def test_hooks_are_seen(repository: Path, env: dict[str, str]) -> None:
+    assert not has_hooks(repository)
+    (repository / ".git" / "hooks").mkdir(exist_ok=True)
+    hook = repository / ".git" / "hooks" / "pre-push"
+    hook.write_text("#!/bin/sh\n")
+    assert not has_hooks(repository)
+    hook.chmod(0o755)
+    assert has_hooks(repository)
+    hook.unlink()
+    plain_git(repository, env, "config", "core.hooksPath", ".husky")
+    assert has_hooks(repository)
+    assert not has_hooks(repository.parent)
 
 
 RUNS = [

@@ -18,7 +18,7 @@ from gongfu.tools.output import bound, clean_terminal
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Tool
 from gongfu.workspace.activity import LONGEST
 from gongfu.workspace.environment import child_env
-from gongfu.workspace.git import GitGuard, places_in
+from gongfu.workspace.git import GitGuard, has_hooks, places_in
 from gongfu.workspace.jobs import Job, Jobs, Sink
 from gongfu.workspace.process import Child, Finished, run
 from gongfu.workspace.shells import find_shell
@@ -33,6 +33,7 @@ _SERVING = re.compile(
     rb"|press ctrl\+?-?c to (?:quit|stop)",
     re.IGNORECASE,
 )
+_WITH_HOOKS = re.compile(r"\bgit\b[^;&|\n]*\b(?:commit|push|merge|rebase|pull|checkout|switch|cherry-pick|revert|am)\b")
 
 Action = Literal["list", "output", "input", "stop"]
 
@@ -57,7 +58,7 @@ class ShellTools:
         keep_env: tuple[str, ...] = (),
         trusted: bool = False,
     ) -> None:
-        self._directory = directory
+        self._directory = directory.resolve()
         self._jobs = jobs
         self._artifact = artifact
         self._idle = idle
@@ -164,7 +165,8 @@ class ShellTools:
         return self._outcome(command, cwd, done, shown, adopted)
 
     def _outcome(self, command: str, cwd: Path, done: Finished, shown: Shown, adopted: list[Job]) -> Outcome:
-        notes = [note for note in (_ending(done, self._idle), _left(done, adopted), _unkept(shown)) if note]
+        said = (_ending(done, self._idle), _left(done, adopted), _unkept(shown), self._unrun_hooks(command, cwd))
+        notes = [note for note in said if note]
         summary = f"exit {done.code}" if done.why_ended == "exit" else "stopped"
         if shown.lines:
             summary += f", {shown.lines:,} line{'s' if shown.lines > 1 else ''}"
@@ -174,6 +176,11 @@ class ShellTools:
             status="done" if done.code == 0 and done.why_ended == "exit" else "failed",
             spill=shown.path,
         )
+
+    def _unrun_hooks(self, command: str, cwd: Path) -> str:
+        if self._trusted or not _WITH_HOOKS.search(command) or not has_hooks(cwd):
+            return ""
+        return "the git hooks of this repository did not run: its folder is not trusted"
 
     async def _in_background(self, command: str, cwd: Path, env: Mapping[str, str]) -> Outcome:
         try:
@@ -244,13 +251,15 @@ class _Live:
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, data: bytes) -> None:
-        due = self._text.add(data)
+        self._plan(self._text.add(data))
+
+    def _plan(self, due: float) -> None:
         if due and self._timer is None:
             self._timer = self._loop.call_later(due, self._tick)
 
     def _tick(self) -> None:
         self._timer = None
-        self._text.flush()
+        self._plan(self._text.flush())
 
     def end(self) -> None:
         if self._timer is not None:

@@ -226,14 +226,15 @@ class LiveText:
         self._waiting += data
         if len(self._waiting) > 4 * self.STRETCH:
             del self._waiting[: -self.STRETCH]
-        wait = self._shown_at + self._pause - time.monotonic()
-        if wait <= 0:
-            self._emit(last=False)
-        return max(wait, self._pause) if self._waiting else 0.0
+        return self.flush()
 
-    def flush(self, *, last: bool = False) -> None:
-        """Show what waits; unless it is the `last`, a character that is not whole yet goes on waiting."""
-        self._emit(last=last)
+    def flush(self, *, last: bool = False) -> float:
+        """Show what waits if it is time, or the `last`; else, and for a character that is not whole, as `add`."""
+        wait = self._shown_at + self._pause - time.monotonic()
+        if wait <= 0 or last:
+            self._emit(last=last)
+            wait = self._pause
+        return wait if self._waiting else 0.0
 
     def _emit(self, *, last: bool) -> None:
         data = bytes(self._waiting)

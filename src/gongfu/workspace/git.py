@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from gongfu.core.base import Base
@@ -29,7 +30,9 @@ _WIDE = ("system", "global")
 _SSH = "core.sshcommand"
 _KEPT = (_SSH, "core.hookspath", "protocol.ext.allow")
 _PERSONS = re.compile(rb"sshcommand|hookspath|\[\s*(?:include|protocol)", re.IGNORECASE)
+_HOOKS_PATH = re.compile(rb"hookspath", re.IGNORECASE)
 _PLACES = 16
+_ENTRIES = 500
 _MAX_CONFIG = 1 << 20
 _MAX_SUBMODULES = 2000
 _WHOLE = 1 << 28
@@ -120,7 +123,7 @@ def _read(file: Path) -> bytes:
 
 
 def places_in(command: str, cwd: Path) -> list[Path]:
-    """`cwd` and the folders that a command line names: where it may meet a repository."""
+    """Where a command line may meet a repository: `cwd`, the folders that it names, repositories just below `cwd`."""
     found = [cwd]
     for word in _WORD.findall(command):
         folder = cwd / Path(word).expanduser() if word.startswith("~") else cwd / word
@@ -131,7 +134,31 @@ def places_in(command: str, cwd: Path) -> list[Path]:
             continue
         if len(found) == _PLACES:
             break
-    return found
+    return found + [place for place in _repositories_below(cwd) if place not in found]
+
+
+def _repositories_below(cwd: Path) -> list[Path]:
+    try:
+        with os.scandir(cwd) as entries:
+            folders = [entry.path for entry in islice(entries, _ENTRIES) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    return [Path(folder) for folder in folders if os.path.lexists(f"{folder}/.git") and not folder.endswith(".git")]
+
+
+def has_hooks(place: Path) -> bool:
+    """True when the repository around `place` would run hooks of its own if git were let."""
+    git_dir = find_git_dir(place)
+    if git_dir is None:
+        return False
+    common = _common(git_dir)
+    if _HOOKS_PATH.search(_read(common / "config")):
+        return True
+    try:
+        with os.scandir(common / "hooks") as entries:
+            return any(not e.name.endswith(".sample") and os.access(e.path, os.X_OK) for e in entries)
+    except OSError:
+        return False
 
 
 # --- with git -------------------------------------------------------------------------------------------------------

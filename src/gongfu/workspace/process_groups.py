@@ -71,7 +71,7 @@ def taskkill(pid: int) -> list[str]:
 
 def _send(pids: Iterable[int], number: int) -> None:
     for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
+        with contextlib.suppress(OSError):  # gone, of somebody else, or on Windows no leader of a group
             os.kill(pid, number)
 
 
