@@ -163,7 +163,7 @@ async def test_nothing_at_all_says_in_three_lines_what_to_do(places: Places) -> 
         await detect({}, places, servers=at())
     assert len(str(caught.value).splitlines()) == 3
     assert "gongfu models pull" in str(caught.value)
-    assert caught.value.code == 1
+    assert caught.value.code == 2
 
 
 async def test_servers_that_accept_and_stay_silent_cost_little_time(places: Places) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from gongfu.core.base import Base
-from gongfu.core.errors import Unauthorized, UsageError, UserError
+from gongfu.core.errors import EXIT_USAGE, Unauthorized, UsageError, UserError
 from gongfu.core.specs import ModelInfo
 from gongfu.models.endpoint import is_loopback
 from gongfu.models.keys import find_key, masked, variables_of
@@ -65,7 +65,8 @@ def endpoint_of(name: str, given: Provider | None, env: Mapping[str, str], place
     host = urlsplit(base_url).hostname or ""
     key = find_key(name, given, env, places, keyring=not is_loopback(host))
     if key is None and builtin and not builtin.port and host == urlsplit(builtin.base_url).hostname:
-        raise UserError("router.no_key", provider=name, variables=variables_of(name)[0], file=str(places.keys))
+        variable = variables_of(name)[0]
+        raise UserError("router.no_key", exit_code=EXIT_USAGE, provider=name, variables=variable, file=str(places.keys))
     api = given.api if given else "openai_chat"
     if builtin and (given is None or (builtin.api == "anthropic" and not given.base_url)):
         api = api_of(builtin, base_url)

@@ -11,7 +11,7 @@ import anyio
 import msgspec
 
 from gongfu.core.base import Base
-from gongfu.core.errors import ProviderFault, UserError
+from gongfu.core.errors import EXIT_USAGE, ProviderFault, UserError
 from gongfu.models.keys import filed_keys, find_key
 from gongfu.models.known import CLOUD, SERVERS, Known, address_in, model_in
 
@@ -77,8 +77,8 @@ async def detect(env: Mapping[str, str], places: Places, *, servers: tuple[Known
         return found
     empty = next((s.name for s in servers if s.name in listings), "")
     if empty:
-        raise UserError("router.server_empty", server=empty)
-    raise UserError("router.nothing")
+        raise UserError("router.server_empty", exit_code=EXIT_USAGE, server=empty)
+    raise UserError("router.nothing", exit_code=EXIT_USAGE)
 
 
 def _embedded(places: Places) -> Found | None:

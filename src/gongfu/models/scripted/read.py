@@ -28,7 +28,9 @@ def read_script(path: Path) -> list[Step]:
     """The steps of a file; ConfigError with the file and the place for what is wrong with it."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise ConfigError("scripted.unreadable", file=str(path), detail=error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
         raise ConfigError("scripted.unreadable", file=str(path), detail=str(error)) from error
     return script_of(_parse(text, path), str(path))
 
