@@ -14,8 +14,9 @@ import anyio
 import pytest
 
 from gongfu.core.errors import ContentFilter, Overflow, Overloaded, ProviderFault, Refused, StreamCut, Throttled
+from gongfu.core.messages import user
 from gongfu.core.specs import Usage
-from gongfu.models.protocol import Answer, Prepared, Reasoning
+from gongfu.models.protocol import Answer, Prepared, Reasoning, Request
 from tests.models.dialects import DIALECTS, REQUEST, STREAMS, check, check_wire, collect, made, played, read, shown, sse
 from tests.models.raw_server import Exchange, raw_server
 
@@ -302,3 +303,54 @@ async def test_servers_that_tell_the_whole_input_at_once() -> None:
     assert isinstance(answer, Answer)
     assert [(c.name, c.arguments) for c in answer.message.calls] == [("read", '{"path":"a"}')]
     assert (answer.finish, answer.usage) == ("calls", Usage(input=50, output=6))
+
+
+OBJECT = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
+
+
+@pytest.mark.parametrize(("schema", "piece", "text"), [
+    (OBJECT, '{"title": "标题"}', '{"title": "标题"}'),
+    ({"type": "array", "items": {"type": "integer"}}, '{"value": [1, 2]}', "[1, 2]"),
+])  # fmt: skip
+async def test_a_structured_answer_is_the_text(schema: dict[str, Any], piece: str, text: str) -> None:
+    """Messages has no schema for an answer: a tool is forced, and its input is the answer."""
+
+    async def handler(exchange: Exchange) -> None:
+        name = exchange.json["tool_choice"]["name"]
+        block = {"type": "tool_use", "id": "t", "name": name, "input": {}}
+        deltas = [{"type": "input_json_delta", "partial_json": piece[n : n + 3]} for n in range(0, len(piece), 3)]
+        await exchange.stream(
+            sse(
+                {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Here you are:"}},
+                {"type": "content_block_start", "index": 1, "content_block": block},
+                *[{"type": "content_block_delta", "index": 1, "delta": d} for d in deltas],
+                {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+                {"type": "message_stop"},
+            )
+        )
+
+    async with raw_server(handler) as server:
+        provider = made("anthropic", server.url)
+        deltas = await collect(provider, Request(model="m", system="", messages=(user("x"),), schema=schema))
+        await provider.aclose()
+    answer = deltas[-1]
+    assert isinstance(answer, Answer)
+    assert (answer.message.text, answer.finish, answer.message.calls) == (text, "stop", ())
+    assert shown(deltas)[0] == text
+
+
+async def test_a_model_that_answers_in_text_instead_of_the_forced_tool_is_heard() -> None:
+    async def handler(exchange: Exchange) -> None:
+        await exchange.stream(
+            sse(
+                {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": '{"title":"a"}'}},
+                {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+                {"type": "message_stop"},
+            )
+        )
+
+    async with raw_server(handler) as server:
+        provider = made("anthropic", server.url)
+        deltas = await collect(provider, Request(model="m", system="", messages=(user("x"),), schema=OBJECT))
+        await provider.aclose()
+    assert shown(deltas)[0] == '{"title":"a"}'

@@ -242,6 +242,6 @@ def _image(part: ImagePart) -> dict[str, Any]:
 def unwrapped(text: str) -> str:
     """The answer out of an object that wraps it under "value"; the text itself when it is not that."""
     try:
-        return msgspec.json.decode(text, type=dict[str, msgspec.Raw])["value"].__bytes__().decode()
+        return bytes(msgspec.json.decode(text, type=dict[str, msgspec.Raw])["value"]).decode()
     except (msgspec.DecodeError, KeyError, RecursionError):
         return text
