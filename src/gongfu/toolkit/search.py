@@ -19,6 +19,7 @@ from gongfu.toolkit.places import Places
 from gongfu.toolkit.ripgrep import search_with_rg
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Claim, Facts, Outcome, Toolset
+from gongfu.workspace.environment import child_env
 from gongfu.workspace.globs import path_regex
 from gongfu.workspace.ignore import Walk, walk
 from gongfu.workspace.protect import why_protected
@@ -168,7 +169,7 @@ class SearchTools:
         until = time.monotonic() + _SECONDS
         program = self._program() if len(files) > _MANY else ""
         if program:
-            hits = search_with_rg(program, files, query, skipped, env=self._env, until=until)
+            hits = search_with_rg(program, files, query, skipped, env=child_env(self._env), until=until)
             async with aclosing(hits):
                 async for group in hits:
                     for one in group:
