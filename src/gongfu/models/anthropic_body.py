@@ -17,7 +17,7 @@ from gongfu.models.protocol import Request
 from gongfu.models.quirks import Quirks
 from gongfu.models.schemas import wire_schema
 from gongfu.models.window import output_limit
-from gongfu.models.wire import count_at, dict_at, encode, image_surcharge, raw_json
+from gongfu.models.wire import Encoded, count_at, dict_at, encode, image_surcharge, raw_json
 
 _MARK = {"type": "ephemeral"}
 _MARKS = 4
@@ -47,7 +47,7 @@ class MessagesWriter:
         self._info = info
         self._quirks = quirks
         self._memo: Memo = {}
-        self._encoded: dict[int, tuple[Message, bytes]] = {}
+        self._encoded: dict[int, Encoded] = {}
         self.profile = Profile(
             model=info.ref,
             reasoning=quirks.reasoning_back or "always",
@@ -157,32 +157,32 @@ class MessagesWriter:
     def _messages(self, history: Sequence[Message], ends: set[int]) -> tuple[bytes, int]:
         """The messages as JSON without the outer brackets, roles in turns, the user first and last; and what their
         images cost beyond their bytes, in tokens."""
-        fresh: dict[int, tuple[Message, bytes]] = {}
+        fresh: dict[int, Encoded] = {}
         turns: list[tuple[bytes, list[bytes]]] = []
         if not history or history[0].role == "assistant":
             turns.append((b"user", [_CONTINUE]))
         price = 0
         for at, message in enumerate(history):
             role = b"assistant" if message.role == "assistant" else b"user"
-            blocks = self._blocks(message, marked=at in ends, fresh=fresh)
+            _, blocks, surcharge = self._blocks(message, marked=at in ends, fresh=fresh)
             if turns and turns[-1][0] == role:
                 turns[-1][1].append(blocks)
             else:
                 turns.append((role, [blocks]))
-            price += image_surcharge(message)
+            price += surcharge
         if turns[-1][0] == b"assistant":
             turns.append((b"user", [_CONTINUE]))
         self._encoded = fresh
         return b",".join([b'{"role":"%b","content":[%b]}' % (role, b",".join(b)) for role, b in turns]), price
 
-    def _blocks(self, message: Message, *, marked: bool, fresh: dict[int, tuple[Message, bytes]]) -> bytes:
+    def _blocks(self, message: Message, *, marked: bool, fresh: dict[int, Encoded]) -> Encoded:
         if marked:
-            return b",".join(map(encode, _marked(_content(message))))
+            return message, b",".join(map(encode, _marked(_content(message)))), image_surcharge(message)
         entry = self._encoded.get(id(message))
         if entry is None or entry[0] is not message:
-            entry = (message, b",".join(map(encode, _content(message))))
+            entry = (message, b",".join(map(encode, _content(message))), image_surcharge(message))
         fresh[id(message)] = entry
-        return entry[1]
+        return entry
 
 
 _CONTINUE = encode({"type": "text", "text": "Continue."})

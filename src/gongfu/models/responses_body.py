@@ -15,7 +15,7 @@ from gongfu.models.protocol import Request
 from gongfu.models.quirks import Quirks
 from gongfu.models.schemas import is_strict, wire_schema
 from gongfu.models.window import output_limit
-from gongfu.models.wire import encode, image_surcharge, text_at
+from gongfu.models.wire import Encoded, encode, image_surcharge, text_at
 
 
 class ResponsesBody(Base, frozen=True):
@@ -32,7 +32,7 @@ class ResponsesWriter:
         self._info = info
         self._quirks = quirks
         self._memo: Memo = {}
-        self._encoded: dict[int, tuple[Message, bytes]] = {}
+        self._encoded: dict[int, Encoded] = {}
         self.profile = Profile(
             model=info.ref,
             reasoning="always",
@@ -91,17 +91,17 @@ class ResponsesWriter:
 
     def _items(self, history: Sequence[Message]) -> tuple[bytes, int]:
         """The input as JSON without the outer brackets, and what its images cost beyond their bytes, in tokens."""
-        fresh: dict[int, tuple[Message, bytes]] = {}
+        fresh: dict[int, Encoded] = {}
         pieces: list[bytes] = []
         price = 0
         for message in history:
             entry = self._encoded.get(id(message))
             if entry is None or entry[0] is not message:
-                entry = (message, b",".join(map(encode, _wire(message))))
+                entry = (message, b",".join(map(encode, _wire(message))), image_surcharge(message))
             fresh[id(message)] = entry
             if entry[1]:
                 pieces.append(entry[1])
-            price += image_surcharge(message)
+            price += entry[2]
         self._encoded = fresh
         return b",".join(pieces), price
 
