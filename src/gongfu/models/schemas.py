@@ -10,22 +10,34 @@ _DEEP = 24
 _MAPS = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _ONE = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems")
+_TYPES = {"string", "number", "integer", "boolean", "array", "object", "null"}
+_NULL = {"nullable": True}  # nothing but null, in OpenAPI's words
+_OF_TYPE = {
+    "string": ("minLength", "maxLength", "pattern", "format"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "array": ("items", "minItems", "maxItems", "uniqueItems", "prefixItems"),
+    "object": ("properties", "required", "additionalProperties"),
+}
 
 
 def wire_schema(schema: Any, quirks: Quirks) -> dict[str, Any]:
     """The schema of a tool's arguments as it is sent: always of type object, whatever was declared.
 
-    Any JSON Schema is taken, `true` and `{}` included. Circles of `$ref` end in a schema that allows anything.
+    Anything is taken, `true` and `{}` included; words whose value no JSON Schema may have are left out. Circles of
+    `$ref` that are written out end in a schema that allows anything.
     """
     root = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
-    node = _Writer(root, quirks).write(root) if quirks.inline_refs or quirks.plain_types or quirks.schema_drop else root
-    fields = dict(cast("dict[str, Any]", node)) if isinstance(node, dict) else {}
+    if not isinstance(root.get("$ref"), str) or not quirks.inline_refs:
+        root = {**root, "type": "object"}
+    root.pop("nullable", None)
+    fields = _Writer(root, quirks).write(root)
     if fields.get("type") != "object":
         fields = {"type": "object", **{k: v for k, v in fields.items() if k not in ("type", "nullable")}}
-    if "properties" not in fields and quirks.empty_properties:
+    if not fields.get("properties"):
         fields["properties"] = {}
-    if not fields.get("properties") and not quirks.empty_properties:
-        fields = {k: v for k, v in fields.items() if k not in ("properties", "required")}
+        if not quirks.empty_properties:
+            fields = {k: v for k, v in fields.items() if k not in ("properties", "required")}
     return fields
 
 
@@ -37,12 +49,11 @@ def is_strict(schema: Any) -> bool:
         return True
     node = cast("dict[str, Any]", schema)
     if node.get("type") == "object" or "properties" in node:
-        names = set(cast("dict[str, Any]", node.get("properties") or {}))
-        if node.get("additionalProperties") is not False or names != set(node.get("required") or ()):
+        names = set(_map(node, "properties"))
+        if node.get("additionalProperties") is not False or names != set(_strings(node.get("required"))):
             return False
-    maps = [v for k in _MAPS for v in cast("dict[str, Any]", node.get(k) or {}).values()]
-    rest = [node[k] for k in (*_LISTS, "items") if k in node]
-    return all(map(is_strict, [*maps, *rest]))
+    parts = [v for k in _MAPS for v in _map(node, k).values()]
+    return all(map(is_strict, [*parts, *[node[k] for k in (*_LISTS, "items") if k in node]]))
 
 
 class _Writer:
@@ -52,78 +63,59 @@ class _Writer:
         self._root = root
         self._quirks = quirks
         self._drop = set(quirks.schema_drop)
+        if quirks.inline_refs:
+            self._drop |= {"$defs", "definitions"}
 
-    def write(self, schema: Any, seen: tuple[str, ...] = ()) -> Any:
-        if isinstance(schema, bool) and self._quirks.plain_types:
+    def write(self, schema: dict[str, Any], seen: tuple[str, ...] = ()) -> dict[str, Any]:
+        if len(seen) > _DEEP:
             return {}
-        if not isinstance(schema, dict) or len(seen) > _DEEP:
-            return cast("Any", schema) if isinstance(schema, bool) else {}
-        node = cast("dict[str, Any]", schema)
-        if self._quirks.inline_refs and isinstance(node.get("$ref"), str):
-            return self._referred(node, seen)
-        out = {k: self._field(k, v, seen) for k, v in node.items() if k not in self._drop}
-        if self._quirks.inline_refs:
-            out.pop("$defs", None)
-            out.pop("definitions", None)
+        if self._quirks.inline_refs and isinstance(schema.get("$ref"), str):
+            return self._referred(schema, seen)
+        out = {k: self._field(k, v, seen) for k, v in schema.items() if k not in self._drop and _sane(k, v)}
         return self._plain(out) if self._quirks.plain_types else out
 
-    def _referred(self, node: dict[str, Any], seen: tuple[str, ...]) -> Any:
+    def _any(self, schema: Any, seen: tuple[str, ...]) -> Any:
+        if isinstance(schema, dict):
+            return self.write(cast("dict[str, Any]", schema), (*seen, ""))
+        return schema if isinstance(schema, bool) and not self._quirks.plain_types else {}
+
+    def _referred(self, node: dict[str, Any], seen: tuple[str, ...]) -> dict[str, Any]:
         reference = cast("str", node["$ref"])
         beside = {k: v for k, v in node.items() if k != "$ref"}
-        if reference in seen or not reference.startswith("#"):
-            return self.write(beside, (*seen, reference))
-        target = _pointed(self._root, reference[1:])
+        target = _pointed(self._root, reference[1:]) if reference.startswith("#") and reference not in seen else None
         merged = {**cast("dict[str, Any]", target), **beside} if isinstance(target, dict) else beside
         return self.write(merged, (*seen, reference))
 
     def _field(self, key: str, value: Any, seen: tuple[str, ...]) -> Any:
-        if key in _MAPS and isinstance(value, dict):
+        if key in _MAPS:
             entries = cast("dict[str, Any]", value)
             kept = {k: v for k, v in entries.items() if not (v is False and self._quirks.plain_types)}
-            return {k: self.write(v, (*seen, "")) for k, v in kept.items()}
-        if key in _LISTS and isinstance(value, list):
-            return [self.write(v, (*seen, "")) for v in cast("list[Any]", value)]
+            return {k: self._any(v, seen) for k, v in kept.items()}
+        if key in _LISTS:
+            return [self._any(v, seen) for v in cast("list[Any]", value)]
         if key == "additionalProperties" and isinstance(value, bool):
             return value
-        return self.write(value, (*seen, "")) if key in _ONE else value
+        return self._any(value, seen) if key in _ONE else value
+
+    # --- older words ---------------------------------------------------------------------------------------------
 
     def _plain(self, node: dict[str, Any]) -> dict[str, Any]:
         if "const" in node:
             node["enum"] = [node.pop("const")]
-        if isinstance(node.get("required"), list) and isinstance(node.get("properties"), dict):
+        if "required" in node and "properties" in node:
             node["required"] = [r for r in node["required"] if r in node["properties"]]
-        self._add_type(node)
+        _add_type(node)
         nullable = node.pop("nullable", False) is True
-        named: Any = node.get("type")
-        if isinstance(named, list):
-            types = [t for t in cast("list[Any]", named) if isinstance(t, str)]
+        if isinstance(node.get("type"), list):
+            types = _strings(node["type"])
             nullable = nullable or "null" in types
-            types = [t for t in types if t != "null"]
-            if len(types) == 1:
-                node["type"] = types[0]
-            else:
-                node = _split(node, types)
-        node = self._without_null(node) if self._quirks.plain_types == "nullable" else node
-        if "anyOf" in node and "type" in node and self._quirks.plain_types == "any_of":
+            node = _split(node, [t for t in types if t != "null"])
+        if self._quirks.plain_types == "nullable":
+            node = _without_null(node)
+        elif "anyOf" in node and "type" in node:
             named = node.pop("type")
             node["anyOf"] = [b if "type" in b or "anyOf" in b else {"type": named, **b} for b in node["anyOf"]]
         return self._nullable(node) if nullable else node
-
-    def _without_null(self, node: dict[str, Any]) -> dict[str, Any]:
-        """OpenAPI's words: no type "null", and `enum` only of strings."""
-        for key in ("anyOf", "oneOf"):
-            branches = cast("list[dict[str, Any]]", node.get(key) or [])
-            if any(b.get("type") == "null" for b in branches):
-                left = [b for b in branches if b.get("type") != "null"]
-                rest = {k: v for k, v in node.items() if k != key}
-                node = {**left[0], **rest} if len(left) == 1 else {**rest, key: left}
-                node["nullable"] = True
-        values: Any = node.get("enum")
-        if isinstance(values, list) and any(not isinstance(v, str) for v in cast("list[Any]", values)):
-            allowed = ", ".join(map(str, cast("list[Any]", values)))
-            node = {k: v for k, v in node.items() if k != "enum"}
-            node["description"] = f"{node.get('description', '')} One of: {allowed}.".strip()
-        return node
 
     def _nullable(self, node: dict[str, Any]) -> dict[str, Any]:
         if self._quirks.plain_types == "nullable":
@@ -136,36 +128,63 @@ class _Writer:
         inside = {k: v for k, v in node.items() if k not in outside}
         return {**outside, "anyOf": [inside, {"type": "null"}]}
 
-    def _add_type(self, node: dict[str, Any]) -> None:
-        if "type" in node or any(k in node for k in ("anyOf", "oneOf", "allOf", "$ref")):
-            return
-        if "properties" in node:
-            node["type"] = "object"
-        elif "items" in node:
-            node["type"] = "array"
-        elif node.get("enum"):
-            kinds = {_kind(v) for v in cast("list[Any]", node["enum"])}
-            if len(kinds) == 1 and "" not in kinds:
-                node["type"] = kinds.pop()
+
+def _sane(key: str, value: Any) -> bool:
+    """Whether a word has a value of the kind that it must have."""
+    if key in _MAPS:
+        return isinstance(value, dict)
+    if key in (*_LISTS, "enum"):
+        return isinstance(value, list) and bool(cast("list[Any]", value))
+    if key in _ONE:
+        return isinstance(value, dict | bool)
+    if key == "required":
+        return isinstance(value, list) and all(isinstance(v, str) for v in cast("list[Any]", value))
+    if key == "type":
+        named = [value] if isinstance(value, str) else _strings(value)
+        return bool(named) and set(named) <= _TYPES
+    return not (key == "$ref" and not isinstance(value, str))
 
 
-_OF_TYPE = {
-    "string": ("minLength", "maxLength", "pattern", "format"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    "array": ("items", "minItems", "maxItems", "uniqueItems", "prefixItems"),
-    "object": ("properties", "required", "additionalProperties"),
-}
+def _without_null(node: dict[str, Any]) -> dict[str, Any]:
+    """OpenAPI's words: no type "null", and `enum` only of strings."""
+    for key in ("anyOf", "oneOf"):
+        branches = cast("list[dict[str, Any]]", node.get(key) or [])
+        if _NULL in branches:
+            left = [b for b in branches if b != _NULL]
+            rest = {k: v for k, v in node.items() if k != key}
+            node = {**left[0], **rest} if len(left) == 1 else {**rest, **({key: left} if left else {})}
+            node["nullable"] = True
+    if node.get("type") == "null":
+        return _NULL
+    values = cast("list[Any]", node.get("enum") or [])
+    if any(not isinstance(v, str) for v in values):
+        allowed = ", ".join(map(str, values))
+        node = {k: v for k, v in node.items() if k != "enum"}
+        node["description"] = f"{node.get('description', '')} One of: {allowed}.".strip()
+    return node
+
+
+def _add_type(node: dict[str, Any]) -> None:
+    if any(k in node for k in ("type", "anyOf", "oneOf", "allOf", "$ref")):
+        return
+    if "properties" in node:
+        node["type"] = "object"
+    elif "items" in node:
+        node["type"] = "array"
+    elif "enum" in node:
+        kinds = {_kind(v) for v in cast("list[Any]", node["enum"])}
+        if len(kinds) == 1 and "" not in kinds:
+            node["type"] = kinds.pop()
 
 
 def _split(node: dict[str, Any], types: list[str]) -> dict[str, Any]:
-    """One branch of `anyOf` for each type, with the words that belong to it."""
+    """One type as it is; several as branches of `anyOf`, each with the words that belong to it."""
+    rest = {k: v for k, v in node.items() if k != "type"}
+    if len(types) < 2 or "anyOf" in node:
+        return {"type": types[0], **rest} if types else rest
     moved = {w for words in _OF_TYPE.values() for w in words}
-    rest = {k: v for k, v in node.items() if k != "type" and k not in moved}
-    if not types:
-        return rest
     branches = [{"type": t, **{w: node[w] for w in _OF_TYPE.get(t, ()) if w in node}} for t in types]
-    return {**rest, "anyOf": branches}
+    return {**{k: v for k, v in rest.items() if k not in moved}, "anyOf": branches}
 
 
 def _kind(value: object) -> str:
@@ -182,6 +201,15 @@ def _kind(value: object) -> str:
             return ""
 
 
+def _strings(value: Any) -> list[str]:
+    return [v for v in cast("list[Any]", value) if isinstance(v, str)] if isinstance(value, list) else []
+
+
+def _map(node: dict[str, Any], key: str) -> dict[str, Any]:
+    value = node.get(key)
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
 def _pointed(root: Any, pointer: str) -> Any:
     node = root
     if pointer and not pointer.startswith("/"):
@@ -190,4 +218,4 @@ def _pointed(root: Any, pointer: str) -> Any:
         if not isinstance(node, dict):
             return None
         node = cast("dict[str, Any]", node).get(step.replace("~1", "/").replace("~0", "~"))
-    return node
+    return cast("Any", node)
