@@ -7,10 +7,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from gongfu.core.ids import new_id
 from gongfu.core.words import Language
 from gongfu.surfaces.cli.output import Output, wants_color
 from gongfu.surfaces.cli.speech import Speech, speech_of, wanted_language
 from gongfu.surfaces.cli.style import Style
+
+MARK = "GONGFU_CALL"
+"""The variable of marks; `gongfu.workspace.proctree` reads it."""
 
 if TYPE_CHECKING:
     from gongfu.surfaces.cli.ask import Person
@@ -46,10 +50,16 @@ class Cli:
         self.form = ""  # "json" or "stream" once the command line has asked for one
         self.session = ""  # the session, once there is one
         self.person: Person | None = None
+        self.mark = new_id("x")
 
     def speak(self, language: Language) -> None:
         """From now on speak `language`."""
         self.say = Speech(language=language)
+
+    def marked(self, env: Mapping[str, str]) -> dict[str, str]:
+        """`env` with the mark by which everything that this run starts is found again."""
+        outer = env.get(MARK, "")
+        return {**env, MARK: f"{outer},{self.mark}" if outer else self.mark}
 
     def complain(self, text: str) -> None:
         """Say on standard error what went wrong."""

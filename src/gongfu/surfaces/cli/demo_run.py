@@ -98,17 +98,18 @@ async def _play(cli: Cli, chosen: Chosen, project: DemoProject) -> int:
 
 
 async def _turn(cli: Cli, chosen: Chosen, project: DemoProject) -> TurnFinished:
-    from gongfu.surfaces.cli.drive import Drive, Task
+    from gongfu.surfaces.cli.drive import Drive, Task, end_now
     from gongfu.surfaces.cli.screens import choose
-    from gongfu.surfaces.cli.turn import kill
 
-    app = open_app(project.folder, env=project.env, root=project.folder, model=chosen.ref, yes=True, max_steps=30)
+    app = open_app(
+        project.folder, env=cli.marked(project.env), root=project.folder, model=chosen.ref, yes=True, max_steps=30
+    )
     async with opened_with(cli, app):
         session = await app.session()
         cli.session = session.id
         screen = choose(cli, session.id, form="", quiet=False, structured=False)
         drive = Drive(session, screen, None)
-        return await drive.run(Task(text=TASK), lambda: cli.note(cli.say("stopping")), kill)
+        return await drive.run(Task(text=TASK), lambda: cli.note(cli.say("stopping")), lambda: end_now(cli.mark))
 
 
 async def _outcome(cli: Cli, chosen: Chosen, project: DemoProject, finished: TurnFinished) -> int:

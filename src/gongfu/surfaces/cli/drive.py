@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
 import time
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import anyio
 from anyio.abc import TaskGroup
@@ -17,7 +18,7 @@ from anyio.abc import TaskGroup
 from gongfu.app import Session
 from gongfu.core import events as ev
 from gongfu.core.base import Base
-from gongfu.core.errors import UserError
+from gongfu.core.errors import EXIT_INTERRUPTED, UserError
 from gongfu.core.messages import ImagePart
 from gongfu.surfaces.cli.ask import Person
 from gongfu.surfaces.cli.screens import Screen
@@ -98,6 +99,18 @@ class Drive:
         while True:
             self._screen.tick(time.time())
             await anyio.sleep(_FRAME)
+
+
+def end_now(mark: str) -> NoReturn:
+    """End this process at once, and everything that carries `mark`, also what made a session of its own."""
+    from gongfu.workspace.process_groups import end, members
+
+    for _ in range(10):
+        left = members(-1, mark, reaped=True)
+        if not left:
+            break
+        end(left)
+    os._exit(EXIT_INTERRUPTED)
 
 
 def collect_again() -> None:

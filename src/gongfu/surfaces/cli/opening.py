@@ -19,7 +19,7 @@ T = TypeVar("T")
 async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
     """The app, open; from then on its language is spoken. Raises UserError and ConfigError."""
     app = open_app(
-        env=cli.env,
+        env=cli.marked(cli.env),
         config=opening.config,
         model=opening.model,
         permission=opening.permission,

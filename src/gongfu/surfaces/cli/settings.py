@@ -56,13 +56,13 @@ def _with_defaults(loaded: Loaded, data: dict[str, Any]) -> dict[str, Any]:
 
 def _flat(data: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
-    for key, value in cast("dict[str, object]", data).items():
+    for key, value in data.items():
         inner = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
         name = f'{before}"{key}"' if "." in key or "/" in key else f"{before}{key}"
         if inner:
             rows += _flat(inner, f"{name}.")
         else:
-            rows.append((name, value))
+            rows.append((name, cast("Any", value)))
     return rows
 
 

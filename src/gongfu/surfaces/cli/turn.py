@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from gongfu.app import Session
-from gongfu.core.errors import EXIT_INTERRUPTED
 from gongfu.core.messages import ImagePart
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.drive import Drive, Task
+from gongfu.surfaces.cli.drive import Drive, Task, end_now
 from gongfu.surfaces.cli.opening import opened, run_async
 from gongfu.surfaces.cli.options import Opening
 from gongfu.surfaces.cli.result import exit_code
@@ -41,10 +38,5 @@ async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePa
     screen = choose(cli, session.id, form=asked.form, quiet=asked.quiet, structured=asked.schema is not None)
     drive = Drive(session, screen, cli.person)
     task = Task(text=asked.text, images=images, schema=asked.schema)
-    finished = await drive.run(task, lambda: cli.note(cli.say("stopping")), kill)
+    finished = await drive.run(task, lambda: cli.note(cli.say("stopping")), lambda: end_now(cli.mark))
     return exit_code(finished)
-
-
-def kill() -> None:
-    """End at once, with every process that was started."""
-    os._exit(EXIT_INTERRUPTED)
