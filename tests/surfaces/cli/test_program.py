@@ -183,7 +183,7 @@ def test_a_prompt_that_cannot_fit_is_refused_with_numbers_and_nothing_is_sent(pr
 def test_a_prompt_of_two_megabytes_arrives_whole_where_it_fits(program: Program, serve: Serve) -> None:
     server = serve(Say("Read."))
     program.home.mkdir()
-    (program.home / "config.yaml").write_text("model_settings: {test-model: {max_context_tokens: 0}}\n")
+    (program.home / "config.yaml").write_text("model_settings: {openai/test-model: {max_context_tokens: 0}}\n")
     done = program.run("run", "-", stdin=b"word " * 400_000, GONGFU_CONTEXT_WINDOW="2000000")
     assert (done.code, done.out) == (0, "Read.\n"), done
     assert len(server.requests[0].raw) > 2_000_000
@@ -304,7 +304,7 @@ def test_a_run_without_a_terminal_loads_nothing_heavy(program: Program, serve: S
     assert "gongfu.app" in loaded
     heavy = {
         "rich", "ruamel", "ruamel.yaml", "prompt_toolkit", "fastapi", "pydantic", "mcp", "numpy", "charset_normalizer",
-        "jsonschema_rs", "json_repair", "markdown_it", "pygments", "logging", "email", "httpx2",
+        "jsonschema_rs", "json_repair", "markdown_it", "pygments", "email", "httpx2",
     }  # fmt: skip
     assert not heavy & loaded
 
