@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from gongfu.models.known import CLOUD, SERVERS, address_in, api_of, known, model_in
+from gongfu.models.scripted import script_of
 
 
 def test_names_and_aliases_lead_to_one_provider() -> None:
@@ -58,3 +62,16 @@ def test_the_model_may_be_named_in_the_environment() -> None:
 def test_every_cloud_provider_has_a_default_model_and_a_key() -> None:
     assert all(k.model and k.keys and k.addresses for k in CLOUD)
     assert all(k.port and not k.model for k in SERVERS)
+
+
+@pytest.mark.parametrize("page", ["docs/models.md", "docs/zh/models.md"])
+def test_the_order_in_the_documentation_is_the_real_one(page: str) -> None:
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert [row.split("`")[1] for row in rows] == [k.name for k in (*CLOUD, *SERVERS)]
+    for row, provider in zip(rows, (*CLOUD, *SERVERS), strict=True):
+        told = [*provider.aliases, *provider.addresses]
+        told += [str(provider.port)] if provider.port else [*provider.keys, f"`{provider.model}`"]
+        assert all(word in row for word in told), row
+    script = text.partition("```json\n")[2].partition("```")[0]
+    assert len(script_of(json.loads(script))) == 3
