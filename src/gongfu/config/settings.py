@@ -106,7 +106,9 @@ class Settings(Section, frozen=True):
     language: Annotated[Literal["auto", "en", "zh"], Meta(description="Language of the screen.")] = "auto"
     models: Models = Models()
     providers: Annotated[dict[str, Provider], Meta(description="Endpoints by name.")] = {}
-    model_settings: Annotated[dict[str, ModelSettings], Meta(description="By `provider/model`.")] = {}
+    model_settings: Annotated[
+        dict[str, ModelSettings], Meta(description="By `provider/model`; `*` for a model that is found by itself.")
+    ] = {}
     permission: Permission = Permission()
     limits: Limits = Limits()
     context: Context = Context()

@@ -121,4 +121,16 @@ TEXT: dict[str, tuple[str, str]] = {
         "{file} is being changed by another process. Nothing was written; try again, or remove {lock}.",
         "{file} 正在被另一个进程修改。没有写入任何内容；请重试，或删除 {lock}。",
     ),
+    "no_file": (
+        "There is no file {file}.",
+        "没有文件 {file}。",
+    ),
+    "nothing_to_import": (
+        "Nothing was taken over from {file}: it names no model with an address or a key. Nothing was written.",
+        "没有从 {file} 导入任何内容：其中没有带地址或密钥的模型。没有写入任何内容。",
+    ),
+    "not_imported": (
+        "{file} cannot be taken over as it is. {reason} Nothing was written.",
+        "无法直接导入 {file}。{reason} 没有写入任何内容。",
+    ),
 }

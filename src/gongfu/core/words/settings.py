@@ -1,0 +1,112 @@
+"""What each setting is for, by its dotted name; the English side is that of the types (`config.settings`).
+
+`docs_…` are the sentences around the tables of docs/configuration.md.
+"""
+
+TEXT: dict[str, tuple[str, str]] = {
+    "language": ("Language of the screen.", "界面语言。"),
+    "models": (
+        "Which model serves which role. Each is a fallback chain of `provider/model`, tried in order.",
+        "各角色使用的模型。每项是 `provider/model` 的备用链，按顺序尝试。",
+    ),
+    "models.main": ("The model that does the work.", "承担主要工作的模型。"),
+    "models.fast": (
+        "A quick, cheap model for titles, labels and summaries.",
+        "用于标题、标签和摘要的快速廉价模型。",
+    ),
+    "models.embedding": ("A model that turns text into vectors.", "把文字转成向量的模型。"),
+    "providers": ("Endpoints by name.", "按名称列出的服务端点。"),
+    "providers.NAME.api": ("The dialect it speaks.", "它使用的接口协议。"),
+    "providers.NAME.base_url": (
+        "Its address, up to and including the version (`…/v1`).",
+        "它的地址，写到版本号为止（`…/v1`）。",
+    ),
+    "providers.NAME.api_key": ("Its key, best as `${{ENV_VAR}}`.", "它的密钥，最好写成 `${{环境变量}}`。"),
+    "providers.NAME.quirks": (
+        "Name of its table of oddities; found by address when left out.",
+        "它的特性表名称；省略时按地址查找。",
+    ),
+    "providers.NAME.headers": ("Further HTTP headers.", "附加的 HTTP 头。"),
+    "providers.NAME.ca_file": (
+        "A file of certificates to trust besides the system's.",
+        "除系统证书外还信任的证书文件。",
+    ),
+    "providers.NAME.proxy": (
+        "A proxy for this endpoint; else the usual variables are read.",
+        "此端点使用的代理；省略时读取常用的环境变量。",
+    ),
+    "providers.NAME.script": (
+        "For `scripted`: the file with the script that is played.",
+        "用于 `scripted`：要播放的脚本文件。",
+    ),
+    "model_settings": (
+        "By `provider/model`; `*` for a model that is found by itself.",
+        "按 `provider/model` 设置；`*` 用于自动找到的模型。",
+    ),
+    "model_settings.NAME.window": (
+        "Context window in tokens; 0 takes the catalog's.",
+        "上下文窗口（词元）；0 表示用目录中的值。",
+    ),
+    "model_settings.NAME.max_context_tokens": (
+        "Cap on the window used, for money's sake; 0 uses the whole window.",
+        "为节省费用而限制使用的窗口；0 表示用满整个窗口。",
+    ),
+    "model_settings.NAME.max_output_tokens": (
+        "Longest answer; 0 takes the catalog's.",
+        "最长的回答；0 表示用目录中的值。",
+    ),
+    "model_settings.NAME.temperature": (
+        "How freely it chooses words; its own default if none.",
+        "选词的自由程度；不设则用模型默认值。",
+    ),
+    "model_settings.NAME.top_p": (
+        "Share of likely words it chooses from; its own default if none.",
+        "候选词的概率范围；不设则用模型默认值。",
+    ),
+    "model_settings.NAME.reasoning": ("How much it thinks before it answers.", "回答前思考的程度。"),
+    "model_settings.NAME.supports_images": (
+        "Whether it sees images; the catalog's if none.",
+        "是否能看图片；不设则用目录中的值。",
+    ),
+    "model_settings.NAME.supports_tools": (
+        "Whether it calls tools by itself; the catalog's if none.",
+        "是否会自行调用工具；不设则用目录中的值。",
+    ),
+    "model_settings.NAME.input_price": (
+        "US dollars for a million prompt tokens.",
+        "每百万提示词元的价格（美元）。",
+    ),
+    "model_settings.NAME.cached_price": ("The same, read from the cache.", "同上，从缓存读取时的价格。"),
+    "model_settings.NAME.output_price": (
+        "US dollars for a million generated tokens.",
+        "每百万生成词元的价格（美元）。",
+    ),
+    "permission": ("What may run without asking.", "哪些操作无需询问。"),
+    "permission.mode": (
+        "`ask` before every change, `edits` allows edits, `plan` only reads, `full` allows all.",
+        "`ask` 每次改动前询问，`edits` 允许编辑，`plan` 只读，`full` 全部允许。",
+    ),
+    "limits": ("Where a turn and everything it starts must stop.", "一轮工作及其启动的一切在何处必须停止。"),
+    "limits.max_steps": ("Requests of the main model in one turn.", "一轮中主模型的请求次数。"),
+    "limits.max_cost": ("US dollars in one turn.", "一轮的费用（美元）。"),
+    "limits.max_minutes": ("Minutes in one turn.", "一轮的分钟数。"),
+    "limits.max_tokens": ("Prompt and generated tokens in one turn.", "一轮的提示与生成词元数。"),
+    "limits.extra_steps_on_continue": (
+        "Further steps when a stopped turn goes on.",
+        "停止的一轮继续时追加的步数。",
+    ),
+    "context": ("How the context is built.", "如何构建上下文。"),
+    "context.max_tool_output": (
+        "Bytes of one tool result that the model is shown.",
+        "展示给模型的单个工具结果的字节数。",
+    ),
+    "shell": ("How commands run.", "命令如何运行。"),
+    "shell.idle_seconds": (
+        "A command that does nothing for so long is stopped.",
+        "命令在这么长时间内毫无动静就会被停止。",
+    ),
+    "shell.keep_env": (
+        "Variables that look like secrets and are passed to commands all the same.",
+        "看起来像密钥、但仍然传给命令的环境变量。",
+    ),
+}
