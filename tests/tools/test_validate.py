@@ -177,7 +177,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from([*SCHEMA["properties"], "x"]), JSON))
 def test_any_arguments_end_in_valid_ones_or_a_sentence(args: dict[str, Any]) -> None:
     import jsonschema_rs

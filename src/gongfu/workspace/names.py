@@ -12,7 +12,7 @@ MAX_PATH = 4096
 _DRIVE = re.compile(r"^/?([A-Za-z]):[\\/]")
 _MSYS = re.compile(r"^/(?:mnt/|cygdrive/)?([A-Za-z])(?:/|$)")
 _URL = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+)://")
-_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$", re.IGNORECASE)
+_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$", re.IGNORECASE)
 
 
 def plain_path(text: str, *, windows: bool) -> str:
@@ -57,7 +57,7 @@ def _on_windows(text: str) -> str:
     elif path.startswith("\\\\?\\"):
         path = path[4:]
     for name in re.split(r"[\\/]", path[2:] if _DRIVE.match(path) else path):
-        if _DEVICE.match(name.rstrip(" .")):
+        if _DEVICE.fullmatch(name.partition(".")[0].strip()):
             raise ToolFailure(f"{name!r} is a device of Windows and cannot be a file")
         if ":" in name:
             raise ToolFailure(f"{name!r} has a colon in it, which no file name of Windows may have")

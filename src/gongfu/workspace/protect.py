@@ -108,12 +108,12 @@ def _plain(name: str) -> str:
 
 def _is_secret(path: Path, names: tuple[str, ...]) -> bool:
     name = names[-1] if names else ""
+    if _PUBLIC.fullmatch(name):
+        return False
     if _SECRET_NAME.fullmatch(name) and not _HARMLESS.search(name):
         return not path.is_dir()
     if _TOKEN_NAME.fullmatch(name) and _holds_token(path):
         return True
-    if _PUBLIC.fullmatch(name):
-        return False
     return _has_folder(names, _SECRET_FOLDERS) or _SYSTEM_SECRET.fullmatch(path.as_posix()) is not None
 
 
@@ -181,6 +181,7 @@ def _leads_to(word: str, base: Path, home: str) -> list[Path]:
         return []
     text = home + word[1:] if word == "~" or word.startswith(("~/", "~\\")) else word
     try:
+        os.fsencode(text)
         if re.search(r"[*?\[]", text) is None:
             return [Path(os.path.normpath(base / text))]
         return list(_globbed(text, base))
