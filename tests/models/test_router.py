@@ -109,6 +109,7 @@ async def test_a_script_is_played_from_a_file(places: Places, tmp_path: Path) ->
     (provider,) = await router.chain("main", f"scripted:{file}")
     assert await say(provider) == "from the file"
     assert provider.info.ref == f"scripted:{file}"
+    assert provider.info == router.info(f"scripted:{file}")
     configured = settings("play", play=Provider(api="scripted", script=str(file)))
     (provider,) = await Router(configured, {}, places).chain("main")
     assert await say(provider) == "from the file"

@@ -139,10 +139,16 @@ class Keyless:
 
 def scripted(file: Path | None, ref: str) -> ModelProvider:
     """A provider that plays the script in a file, or that of the demonstration. ConfigError for a wrong script."""
-    from gongfu.models.scripted import DEMO, SCRIPTED, Scripted, read_script
+    from gongfu.models.scripted import DEMO, Scripted, read_script
 
-    file = file or DEMO
-    return Scripted(read_script(file), info=msgspec.structs.replace(SCRIPTED, ref=ref, name=file.stem))
+    return Scripted(read_script(file or DEMO), info=scripted_info(ref))
+
+
+def scripted_info(ref: str) -> ModelInfo:
+    """What is said of a scripted model: it is free and has room."""
+    from gongfu.models.scripted import SCRIPTED
+
+    return msgspec.structs.replace(SCRIPTED, ref=ref)
 
 
 def info_of(provider: str, model: str, places: Places) -> ModelInfo:

@@ -182,8 +182,11 @@ class Router:
     def _info(self, target: Target, role: Role, *, window: int = 0) -> ModelInfo:
         from gongfu.models import build
 
-        if target.provider == LOCAL and LOCAL not in self._settings.providers:
+        provider = self._settings.providers.get(target.provider)
+        if provider is None and target.provider == LOCAL:
             return build.info_of(LOCAL, target.model, self._places)
+        if (target.provider if provider is None else provider.api) == SCRIPTED:
+            return build.scripted_info(target.written)
         known = self._settings.model_settings
         given = known.get(target.written) or known.get(target.ref) or known.get(ANY_MODEL)
         window = (self._window() if role == "main" else 0) or window
