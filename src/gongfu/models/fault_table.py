@@ -52,7 +52,12 @@ RULES: tuple[tuple[str, tuple[int, ...], str], ...] = (
         (),
         r"usage limit (has been )?(reached|exceeded)|(monthly|weekly|spend(ing)?) (usage |spend )?(limit|cap)",
     ),
-    ("refused", (), r"extra usage is required"),  # Anthropic: long context
+    (
+        "refused",
+        (),
+        r"balance (is )?(insufficient|not enough|too low)|overdue balance|accountoverdue|key limit exceeded",
+    ),
+    ("refused", (), r"extra usage is required|api usage limits|(organization|account) has been disabled"),  # Anthropic
     # --- busy ------------------------------------------------------------------------------------------------------
     ("overloaded", (), r"overloaded|too busy|server[_ ]busy|maximum pending requests|loading model|high demand"),
     ("overloaded", (), r"capacity exceeded|(at|over|no|insufficient) capacity|temporarily (unavailable|overload)"),
@@ -86,7 +91,7 @@ RULES: tuple[tuple[str, tuple[int, ...], str], ...] = (
     (
         "overflow",
         (),
-        r"(prompt|input) token count.{0,60}exceeds|requested token count exceeds",
+        r"(prompt|input) token count.{0,60}(exceeds|only supports)|requested token count exceeds",
     ),  # Gemini, Copilot, SGLang
     ("overflow", (), r"range of input length should be|input (is|was) too (long|large)|input length.{0,60}exceed"),
     (
@@ -100,6 +105,12 @@ RULES: tuple[tuple[str, tuple[int, ...], str], ...] = (
         (),
         r"reduce the length of (the|your) (messages|input|prompt)|too large for .{1,80}max size: \d+ tokens",
     ),
+    (
+        "overflow",
+        (),
+        r"\b(input|prompt|messages)( (messages|tokens|length|text|size))? exceeds? (the )?(max|limit|allowed|model)",
+    ),
+    ("overflow", (), r"too many (input|prompt) tokens|too many tokens in (the|your) prompt|max bytes to request body"),
     (
         "overflow",
         (),
