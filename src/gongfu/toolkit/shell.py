@@ -6,6 +6,7 @@ import asyncio
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -27,13 +28,13 @@ _NOTES = 700  # bytes kept free for what is said about the command
 _SHOWN = 8 * 1024  # bytes of output in a display
 _FIRST_LOOK = 1.0  # seconds in which a job that fails at once is told right away
 _LONGEST_WAIT = 300.0
-_SERVING = re.compile(
+# Patterns are texts: `re` compiles and keeps them when they are first needed, not at import.
+_SERVING = (
     rb"listening (?:on|at)|serving (?:on|at|http)|server (?:is )?(?:running|started|listening|ready)"
     rb"|running (?:on|at) http|local: +http|watching for (?:file )?changes|development server at"
-    rb"|press ctrl\+?-?c to (?:quit|stop)",
-    re.IGNORECASE,
+    rb"|press ctrl\+?-?c to (?:quit|stop)"
 )
-_WITH_HOOKS = re.compile(r"\bgit\b[^;&|\n]*\b(?:commit|push|merge|rebase|pull|checkout|switch|cherry-pick|revert|am)\b")
+_WITH_HOOKS = r"\bgit\b[^;&|\n]*\b(?:commit|push|merge|rebase|pull|checkout|switch|cherry-pick|revert|am)\b"
 
 Action = Literal["list", "output", "input", "stop"]
 
@@ -64,8 +65,16 @@ class ShellTools:
         self._idle = idle
         self._limit = limit
         self._trusted = trusted
-        self._env = child_env(env, keep=keep_env, trusted=trusted)
-        self._guard = GitGuard(env)
+        self._given = env
+        self._keep = keep_env
+
+    @cached_property
+    def _env(self) -> dict[str, str]:
+        return child_env(self._given, keep=self._keep, trusted=self._trusted)
+
+    @cached_property
+    def _guard(self) -> GitGuard:
+        return GitGuard(self._given)
 
     def __iter__(self) -> Iterator[Tool]:
         yield self.shell
@@ -178,7 +187,7 @@ class ShellTools:
         )
 
     def _unrun_hooks(self, command: str, cwd: Path) -> str:
-        if self._trusted or not _WITH_HOOKS.search(command) or not has_hooks(cwd):
+        if self._trusted or not re.search(_WITH_HOOKS, command) or not has_hooks(cwd):
             return ""
         return "the git hooks of this repository did not run: its folder is not trusted"
 
@@ -297,7 +306,7 @@ def _ending(done: Finished, idle: float) -> str:
 
 
 def _advice(done: Finished, idle: float) -> str:
-    if done.ports or _SERVING.search(done.output):
+    if done.ports or re.search(_SERVING, done.output, re.IGNORECASE):
         on = f" (it listened on port {', '.join(map(str, done.ports))})" if done.ports else ""
         return f"This looks like a server{on}: start it with background=true."
     if done.why_ended == "idle":

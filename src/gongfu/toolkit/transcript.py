@@ -14,13 +14,14 @@ from gongfu.workspace.jobs import Sink
 
 HELD = 512 * 1024  # bytes of a long output that are held at most
 HEAD = 128 * 1024
-_OVERWRITTEN = re.compile(rb"(?:^|(?<=[\r\n]))[^\r\n]*+\r(?=[^\r\n])")
-_CONTROL = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
-_HIGH_PAIR = re.compile(rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]")
-_CHINESE_PAIR = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
-_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?")
-_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_REDRAWN = re.compile(r"(?:^|(?<=[\r\n]))(?:[^\r\n]*+\r)++(?=[^\r\n])")
+# Patterns are texts: `re` compiles and keeps them when they are first needed, not at import.
+_OVERWRITTEN = rb"(?:^|(?<=[\r\n]))[^\r\n]*+\r(?=[^\r\n])"
+_CONTROL = rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]"
+_HIGH_PAIR = rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]"
+_CHINESE_PAIR = rb"[\xa1-\xf7][\xa1-\xfe]"
+_ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?"
+_UNSEEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+_REDRAWN = r"(?:^|(?<=[\r\n]))(?:[^\r\n]*+\r)++(?=[^\r\n])"
 
 
 # --- decoding -------------------------------------------------------------------------------------------------------
@@ -46,7 +47,7 @@ def _utf16(data: bytes) -> str | None:
     sample = data[:4096]
     zeros = sample[1::2].count(0)
     plain = len(sample) >= 8 and zeros * 2 > len(sample[1::2]) and sample[::2].count(0) * 10 < zeros
-    if not plain or _CONTROL.search(sample[::2]):
+    if not plain or re.search(_CONTROL, sample[::2]):
         return None
     return data.decode("utf-16-le", "replace")
 
@@ -72,7 +73,7 @@ def _note(size: int) -> str:
 
 
 def _is_binary(line: bytes) -> bool:
-    strange = len(_CONTROL.findall(line))
+    strange = len(re.findall(_CONTROL, line))
     return b"\0" in line or strange * 10 > len(line)
 
 
@@ -82,8 +83,8 @@ def decode_line(line: bytes) -> str:
         return line.decode()
     except UnicodeDecodeError:
         pass
-    pairs = len(_HIGH_PAIR.findall(line))
-    if pairs and len(_CHINESE_PAIR.findall(line)) * 10 >= pairs * 7:
+    pairs = len(re.findall(_HIGH_PAIR, line))
+    if pairs and len(re.findall(_CHINESE_PAIR, line)) * 10 >= pairs * 7:
         try:
             return line.decode("gb18030")
         except UnicodeDecodeError:
@@ -133,7 +134,7 @@ class Transcript:
     def _shrink(self) -> None:
         self._keep_whole()
         if b"\r" in self._held:  # a progress bar: only its last state is worth keeping
-            self._held = bytearray(_OVERWRITTEN.sub(b"", bytes(self._held)))
+            self._held = bytearray(re.sub(_OVERWRITTEN, b"", bytes(self._held)))
         if len(self._held) <= HELD // 2:
             return
         if not self._head:
@@ -247,8 +248,8 @@ class LiveText:
 
 def live_text(text: str) -> str:
     """Text without escape sequences and control characters; of a line drawn several times the last state."""
-    plain = _ESCAPE.sub("", text).replace("\r\n", "\n")
-    return _UNSEEN.sub("", _REDRAWN.sub("\r", plain) if "\r" in plain else plain)
+    plain = re.sub(_ESCAPE, "", text).replace("\r\n", "\n")
+    return re.sub(_UNSEEN, "", re.sub(_REDRAWN, "\r", plain) if "\r" in plain else plain)
 
 
 def _whole_characters(data: bytes) -> int:

@@ -7,26 +7,25 @@ from collections.abc import Iterable, Mapping
 
 from gongfu.workspace.git_guard import static_settings
 
-_SECRET_NAME = re.compile(
+# Patterns are texts: `re` compiles and keeps them when the first command runs, not at import.
+_NAMES = (
     r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|CONNECTION_?STRING"
-    r"|(?:^|_)(?:PASS|PWD|PAT|AUTH|COOKIE|DSN)(?:_|$)",
-    re.IGNORECASE,
+    r"|(?:^|_)(?:PASS|PWD|PAT|AUTH|COOKIE|DSN)(?:_|$)"
 )
-_HARMLESS_NAME = re.compile(
+_HARMLESS = (
     r"(?:OLD)?PWD|SSH_AUTH_SOCK|GIT_CONFIG_KEY_\d+|GIT_CONFIG_COUNT|KEYTIMEOUT|TOKENIZERS_PARALLELISM"
     r"|(?:\w+_)?MAX_(?:\w+_)?TOKENS|XKB\w*|LESSKEY\w*|PYTHON_KEYRING_BACKEND|DOCKER_BUILDKIT|SSH_ASKPASS\w*"
-    r"|(?:\w+_)?(?:KEYBOARD|KEYMAP|KEYCODE|KEYWORDS?|KEYSPACE|KEYSERVER|KEYRING|MONKEY\w*|TURKEY|HOCKEY)(?:_\w+)?",
-    re.IGNORECASE,
+    r"|(?:\w+_)?(?:KEYBOARD|KEYMAP|KEYCODE|KEYWORDS?|KEYSPACE|KEYSERVER|KEYRING|MONKEY\w*|TURKEY|HOCKEY)(?:_\w+)?"
 )
-_SECRET_VALUE = re.compile(
+_LOOKS = (
     r"\b(?:sk|rk|pk)[-_](?:live|test|ant|proj|or|svcacct)?[-_]?[A-Za-z0-9_-]{20,}"
     r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bxox[abeprs]-[\w-]{10,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bhf_[A-Za-z0-9]{20,}|\bnpm_[A-Za-z0-9]{30,}"
     r"|\bpypi-[A-Za-z0-9_-]{30,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----|hooks\.slack\.com/services/\w+"
 )
-_URL_WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:[^\s/@]+@", re.IGNORECASE)
-_PROXY = re.compile(r"(?:ALL|FTP|HTTPS?|NO)_PROXY", re.IGNORECASE)
+_LOGIN_IN_URL = r"(?i)[a-z][a-z0-9+.-]*://[^\s/:@]*:[^\s/@]+@"
+_PROXIES = ("ALL_PROXY", "FTP_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 _QUIET = {
     # pagers
@@ -65,11 +64,11 @@ _DROPPED = ("SSH_ASKPASS", "SUDO_ASKPASS", "GIT_EXTERNAL_DIFF", "GPG_TTY", "PROM
 
 def is_secret(name: str, value: str) -> bool:
     """True for a variable that is a secret by its name or by what it looks like. A proxy's address never is."""
-    if _PROXY.fullmatch(name):
+    if name.upper() in _PROXIES:
         return False
-    if _SECRET_NAME.search(name) and not _HARMLESS_NAME.fullmatch(name):
+    if re.search(_NAMES, name, re.IGNORECASE) and not re.fullmatch(_HARMLESS, name, re.IGNORECASE):
         return True
-    return bool(_SECRET_VALUE.search(value) or _URL_WITH_PASSWORD.search(value))
+    return bool(re.search(_LOOKS, value) or ("://" in value and re.search(_LOGIN_IN_URL, value)))
 
 
 def child_env(env: Mapping[str, str], *, keep: Iterable[str] = (), trusted: bool = False) -> dict[str, str]:

@@ -25,12 +25,12 @@ _SHOWS_CHANGES = (
     "stash",
     "whatchanged",
 )
-_WORD = re.compile(r"[^\s;&|()<>'\"`$]+")
+_WORD = r"[^\s;&|()<>'\"`$]+"
 _WIDE = ("system", "global")
 _SSH = "core.sshcommand"
 _KEPT = (_SSH, "core.hookspath", "protocol.ext.allow")
-_PERSONS = re.compile(rb"sshcommand|hookspath|\[\s*(?:include|protocol)", re.IGNORECASE)
-_HOOKS_PATH = re.compile(rb"hookspath", re.IGNORECASE)
+_PERSONS = rb"(?i)sshcommand|hookspath|\[\s*(?:include|protocol)"
+_HOOKS_PATH = rb"(?i)hookspath"
 _PLACES = 16
 _ENTRIES = 500
 _MAX_CONFIG = 1 << 20
@@ -125,7 +125,7 @@ def _read(file: Path) -> bytes:
 def places_in(command: str, cwd: Path) -> list[Path]:
     """Where a command line may meet a repository: `cwd`, the folders that it names, repositories just below `cwd`."""
     found = [cwd]
-    for word in _WORD.findall(command):
+    for word in re.findall(_WORD, command):
         folder = cwd / Path(word).expanduser() if word.startswith("~") else cwd / word
         try:
             if folder not in found and folder.is_dir():
@@ -152,7 +152,7 @@ def has_hooks(place: Path) -> bool:
     if git_dir is None:
         return False
     common = _common(git_dir)
-    if _HOOKS_PATH.search(_read(common / "config")):
+    if re.search(_HOOKS_PATH, _read(common / "config")):
         return True
     try:
         with os.scandir(common / "hooks") as entries:
@@ -189,7 +189,7 @@ class GitGuard:
         state = tuple(_stamp(file) for file in files)
         if self._person[0] != state:
             found: dict[str, str] = {}
-            if any(_PERSONS.search(_read(file)) for file in files):
+            if any(re.search(_PERSONS, _read(file)) for file in files):
                 entries = await self._listing(None)
                 found = {key: value for scope, key, value in entries if scope in _WIDE and key in _KEPT}
             self._person = (state, found)

@@ -47,18 +47,18 @@ _NEUTRAL: dict[tuple[str, str], str] = {
 }
 _NO_FILES = ("protocol.file.allow", "never")
 _TOOLS = ("mergetool", "difftool", "guitool", "browser", "man", "sendemail", "lfs")
-_TOOL_KEYS = re.compile(r"\w*(?:cmd|path|clean|smudge|smtpserver|args|transferagent)")
-_SUSPECT = re.compile(
+# Patterns are texts: `re` compiles and keeps them when the first command runs, not at import.
+_TOOL_KEYS = r"\w*(?:cmd|path|clean|smudge|smtpserver|args|transferagent)"
+_SUSPECT = (
     rb"\[\s*(?:include|filter|diff|merge|gpg|credential|alias|interactive|hook|trailer|gc|tar|imap|instaweb|pager"
     rb"|mergetool|difftool|guitool|browser|man|sendemail|lfs)"
-    rb"|alternaterefscommand|uploadpack|receivepack|update\s*=\s*\"?!",
-    re.IGNORECASE,
+    rb"|alternaterefscommand|uploadpack|receivepack|update\s*=\s*\"?!"
 )
 
 
 def suspect(config: bytes) -> bool:
     """True when a configuration file may hold something for `replacements`; never False when it does."""
-    return _SUSPECT.search(config) is not None
+    return re.search(_SUSPECT, config, re.IGNORECASE) is not None
 
 
 def neutral(key: str, value: str) -> str | None:
@@ -75,7 +75,7 @@ def neutral(key: str, value: str) -> str | None:
     if (section, name) == ("gpg", "program"):
         return _SIGNERS.get(middle.lower(), "gpg")
     if section in _TOOLS:
-        return "false" if _TOOL_KEYS.fullmatch(name) else None
+        return "false" if re.fullmatch(_TOOL_KEYS, name) else None
     return _NEUTRAL.get((section, name))
 
 

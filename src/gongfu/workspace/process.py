@@ -6,13 +6,15 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Literal, TypeAlias
 
 from gongfu.core.base import Base
 from gongfu.workspace.activity import Limits, Verdict, begin, next_look, observe
 from gongfu.workspace.child import Child
-from gongfu.workspace.sampler import Sampler
 from gongfu.workspace.shells import as_argv
+
+if TYPE_CHECKING:
+    from gongfu.workspace.sampler import Sampler
 
 Ending: TypeAlias = Literal["exit", "idle", "timeout"]
 KEEP = 64 * 1024
@@ -220,6 +222,8 @@ class _Run:
 
     def _look(self) -> None:
         if self._sampler is None:
+            from gongfu.workspace.sampler import Sampler  # not at import: most commands end before the first look
+
             self._sampler = Sampler(self._child)
         self._watch, verdict = observe(self._watch, self._sampler.sample(), self._limits)
         if verdict == "run":
