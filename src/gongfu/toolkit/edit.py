@@ -7,6 +7,7 @@ from typing import Any, cast
 import anyio.to_thread
 import msgspec
 
+from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.diffs import diff_of
 from gongfu.toolkit.edits import Edit, Edited, apply_edits, changed_lines
@@ -37,7 +38,9 @@ class EditTools:
         edits = _edits(args.get("old"), args.get("new"), args.get("all") or False, args.get("edits"))
         before, edited = await anyio.to_thread.run_sync(self._plan, located, edits)
         paths = self._places.paths(located, write=True)
-        preview = diff_of(located.shown, before.text, edited.file.text)
+        preview: Display = {}
+        if edited.file.raw != before.raw:
+            preview = diff_of(located.shown, before.text, edited.file.text)
         return Facts(access=("write",), paths=paths, writes=paths, title=located.shown, preview=preview)
 
     def _claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import anyio.to_thread
 
-from gongfu.core.display import text_display
+from gongfu.core.display import Display, text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.messages import ImagePart
 from gongfu.toolkit.diffs import diff_of
@@ -148,7 +148,9 @@ class FileTools:
     async def _write_facts(self, args: dict[str, Any]) -> Facts:
         located = self._places.judge(args["path"])
         old, new = await anyio.to_thread.run_sync(self._before_write, located, args["content"])
-        preview = diff_of(located.shown, old.text if old else "", _plain(new, old), created=old is None)
+        preview: Display = {}
+        if old is None or new != old.raw:
+            preview = diff_of(located.shown, old.text if old else "", _plain(new, old), created=old is None)
         paths = self._places.paths(located, write=True)
         return Facts(access=("write",), paths=paths, writes=paths, title=located.shown, preview=preview)
 
