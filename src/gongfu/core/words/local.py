@@ -59,7 +59,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "本地模型服务在 {seconds} 秒后仍未就绪，已将其停止。日志在 {log}。",
     ),
     "written": ("Written: {files}", "已写入：{files}"),
-    "not_run": ("Nothing was run to check it.", "没有运行任何命令来检查。"),
+    "not_run": ("{file} was not run after its last change.", "{file} 在最后一次修改之后没有运行过。"),
     "showed": ("`{what}` showed:\n{text}", "`{what}` 的输出：\n{text}"),
     "showed_failed": ("`{what}` failed and showed:\n{text}", "`{what}` 失败，输出：\n{text}"),
 }

@@ -13,16 +13,14 @@ def final_text(turn: Turn, answer: str) -> str:
     """`answer` followed by the facts: the files that were written and the last output that a tool showed."""
     language = language_of_task(turn.task)
     facts: list[str] = []
-    written = _unique(
-        s.action.fields["path"] for s in turn.steps if s.action.name in ("write", "replace") and not s.failed
-    )
+    written = turn.written
     if written:
         facts.append(say("local.written", language, files=", ".join(written)))
     shown = _last_showing(turn)
     if shown is not None:
         facts.append(_shown(shown, language))
-    elif written:
-        facts.append(say("local.not_run", language))
+    if turn.to_run:
+        facts.append(say("local.not_run", language, file=turn.to_run))
     return "\n\n".join(part for part in (answer.strip(), "\n".join(facts)) if part)
 
 
@@ -53,7 +51,3 @@ def _tail(text: str) -> str:
     rows = text.strip().split("\n")
     kept = "\n".join(rows[-_LINES:])[-_CHARS:]
     return kept if len(kept) == len(text.strip()) else f"…\n{kept}"
-
-
-def _unique(items: object) -> list[str]:
-    return list(dict.fromkeys(items))  # type: ignore[call-overload]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 import msgspec
@@ -12,15 +12,11 @@ from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, TextPar
 from gongfu.core.specs import ModelInfo
 from gongfu.models.local.actions import FINISH, Action, Wrong, offered, parse, schema, to_call
 from gongfu.models.local.evidence import final_text
+from gongfu.models.local.opening import Files, opening
 from gongfu.models.local.prompt import REPLY_TOKENS, allowed, build
-from gongfu.models.local.story import OPENING, Turn, turns
+from gongfu.models.local.story import Turn, turns
 from gongfu.models.protocol import Answer, CallProgress, Delta, ModelProvider, Prepared, Reasoning, Request, Text
 
-Files = Callable[[], Sequence[tuple[str, str]]]
-
-_MOST_FILES = 8
-_SMALL = 2400
-_ALL = 6000
 _ACTION = re.compile(r'"action"\s*:\s*"(\w+)"')
 _CUT = "Your reply was too long and was cut off; nothing was done. Make it much smaller."
 
@@ -28,8 +24,7 @@ _CUT = "Your reply was too long and was cut off; nothing was done. Make it much 
 class Guided:
     """A provider that leads `inner`, an endpoint that can bind an answer to a JSON schema.
 
-    `files` gives the small files of the workspace as (path, text) when a task begins; they are then read through the
-    real `read_file`, so that what the model is shown is in the log and the guard of written files knows of it.
+    A task begins with a look at the folder: see `opening.opening`, also for `files`.
     A request with a schema of its own, or without tools, goes through as it is.
     """
 
@@ -48,7 +43,7 @@ class Guided:
                     yield delta
             return
         turn = story[-1]
-        if not turn.opened and not turn.steps and (calls := self._opening(request)):
+        if calls := opening(turn, request.tools, self._files):
             yield Prepared(body=b"")  # nothing is sent: looking at the folder needs no model
             yield Answer(message=Message(role="assistant", parts=calls), finish="calls", model=self.info.ref)
             return
@@ -60,19 +55,6 @@ class Guided:
     async def aclose(self) -> None:
         """Close the endpoint."""
         await self._inner.aclose()
-
-    def _opening(self, request: Request) -> tuple[CallPart, ...]:
-        there = {tool.name for tool in request.tools}
-        calls: list[CallPart] = []
-        if "list_files" in there:
-            calls.append(_open("list_files", path="."))
-        if self._files is not None and "read_file" in there:
-            left = _ALL
-            for path, text in list(self._files())[:_MOST_FILES]:
-                if len(text) <= min(_SMALL, left):
-                    left -= len(text)
-                    calls.append(_open("read_file", path=path))
-        return tuple(calls)
 
 
 def led(request: Request, story: Sequence[Turn], names: Sequence[str]) -> Request:
@@ -146,7 +128,3 @@ def _wrong(answer: Answer, wrong: Wrong) -> Answer:
 def _with(answer: Answer, parts: tuple[Part, ...], finish: str) -> Answer:
     message = msgspec.structs.replace(answer.message, parts=parts)
     return msgspec.structs.replace(answer, message=message, finish=finish)
-
-
-def _open(name: str, **arguments: str) -> CallPart:
-    return CallPart(id="", name=name, arguments=msgspec.json.encode(arguments).decode(), raw=OPENING)

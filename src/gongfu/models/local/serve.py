@@ -31,11 +31,12 @@ def threads() -> int:
     return max(1, min(allowed, cores, 8))
 
 
-def start(model: Path, key: str) -> tuple[Any, int]:
+def start(model: Path, name: str, key: str) -> tuple[Any, int]:
     """The running server and its port. Whatever goes wrong goes to the log and ends the process."""
     xllamacpp: Any = import_module("xllamacpp")  # 100 MB of native code without types: only in this process
     params = xllamacpp.CommonParams()
     params.model.path = str(model)
+    params.model_alias = {name}
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [key]
@@ -98,7 +99,7 @@ def main() -> None:
     key = os.environ.pop(KEY_VARIABLE)
     import psutil  # only in the server's process
 
-    server, port = start(asked.model, key)
+    server, port = start(asked.model, asked.name, key)
     born = psutil.Process().create_time()
     record = Record(pid=os.getpid(), born=born, port=port, key=key, model=asked.name)
     write_record(asked.record, record)

@@ -13,7 +13,9 @@ from gongfu.models.local.actions import Action, from_call
 
 OPENING = '{"action": "open"}'
 _CODE = re.compile(r"\.(py|pyw|js|mjs|ts|rb|sh|pl|php|lua|go|rs|c|cc|cpp|java|kt|r)$", re.IGNORECASE)
-_EXIT = re.compile(r"\bexit(?:ed)?(?: code| status| with)?:? (-?\d+)\b", re.IGNORECASE)
+_NOTE = re.compile(r"^\[.*\]$|^\(no output\)$", re.MULTILINE)
+_LOOKING = re.compile(r"\s*(grep|egrep|fgrep|rg|git grep|diff|cmp|test|\[|pgrep|which)\b")
+_NUMBERED = re.compile(r"\d+\|")
 
 
 class Step(Base, frozen=True):
@@ -24,14 +26,19 @@ class Step(Base, frozen=True):
 
     @property
     def failed(self) -> bool:
-        """Whether the tool failed or was refused, or the command ended with an exit code that means trouble."""
-        return self.result.status != "done" or (self.action.name == "run" and self.code > 0)
+        """Whether the tool failed or was refused; a command fails with any exit code but 0."""
+        return self.result.status != "done"
 
     @property
-    def code(self) -> int:
-        """The exit code of a command as its result states it; 0 when it states none."""
-        found = _EXIT.search(self.result.text.split("\n", 1)[0]) or _EXIT.search(self.result.text.rsplit("\n", 1)[-1])
-        return int(found[1]) if found and self.action.name == "run" else 0
+    def looks_for(self) -> bool:
+        """Whether this is a command whose failure without output only says that nothing was found."""
+        silent = not _NOTE.sub("", self.result.text).strip()
+        return self.action.name == "run" and silent and bool(_LOOKING.match(self.action.fields["command"]))
+
+    @property
+    def changed(self) -> str:
+        """The path of the file that it wrote; "" when it wrote none."""
+        return self.action.fields["path"] if self.action.name in ("write", "replace") and not self.failed else ""
 
 
 class File(Base, frozen=True):
@@ -47,7 +54,7 @@ class Turn(Base, frozen=True):
     task: str
     listing: str = ""
     files: tuple[File, ...] = ()
-    opened: bool = False
+    openings: int = 0
     steps: tuple[Step, ...] = ()
     answer: str = ""
 
@@ -58,10 +65,14 @@ class Turn(Base, frozen=True):
         for step in self.steps:
             if step.action.name == "run":
                 path = ""
-            elif step.action.name in ("write", "replace") and not step.failed:
-                changed = step.action.fields["path"]
-                path = changed if _CODE.search(changed) else path
+            elif _CODE.search(step.changed):
+                path = step.changed
         return path
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The files that were written, each once, in order."""
+        return tuple(dict.fromkeys(step.changed for step in self.steps if step.changed))
 
     def repeats(self, count: int) -> int:
         """How often step number `count - 1` had been done before with nothing changed in between."""
@@ -70,7 +81,7 @@ class Turn(Base, frozen=True):
         for step in reversed(self.steps[: count - 1]):
             if step.action.deed == last.action.deed:
                 times += 1
-            elif step.action.name in ("write", "replace") and not step.failed:
+            elif step.changed:
                 break
         return times
 
@@ -90,7 +101,7 @@ def turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
 
 def _asked(found: list[Turn], message: Message) -> None:
     last = found[-1] if found else None
-    if last is not None and not last.answer and (message.kind or not last.opened):
+    if last is not None and not last.answer and (message.kind or not last.openings):
         found[-1] = _replace(last, task=f"{last.task}\n\n{message.text.strip()}")
     else:
         found.append(Turn(task=message.text.strip()))
@@ -109,27 +120,30 @@ def _told(turn: Turn, message: Message, results: dict[str, ResultPart]) -> Turn:
     return _replace(turn, steps=tuple(steps))
 
 
+class _Path(Base, frozen=True):
+    path: str = ""
+
+
 def _opened(turn: Turn, calls: Sequence[CallPart], results: dict[str, ResultPart]) -> Turn:
-    listing, files = "", list[File]()
+    listing, files = turn.listing, list[File]()
     for call in calls:
         result = results.get(call.id)
         if result is None or result.status != "done":
             continue
         if call.name == "read_file":
-            path = str(msgspec.json.decode(call.arguments, type=dict[str, str]).get("path", ""))
+            path = msgspec.json.decode(call.arguments, type=_Path).path
             files.append(File(path=path, text=plain(result.text)))
         else:
             listing = result.text
-    return _replace(turn, listing=listing, files=tuple(files), opened=True)
+    return _replace(turn, listing=listing, files=(*turn.files, *files), openings=turn.openings + 1)
 
 
 def plain(text: str) -> str:
-    """The text of a file without the line numbers that `read_file` puts before every line."""
+    """The text of a file out of what `read_file` shows: numbered lines, remarks in brackets after them."""
     rows = text.split("\n")
-    return "\n".join(_NUMBER.sub("", row) for row in rows)
-
-
-_NUMBER = re.compile(r"^ *\d+(?:\t|→|\| ?)")
+    if not _NUMBERED.match(rows[0]):
+        return "" if text.startswith("[the file is empty]") else text
+    return "\n".join(row.partition("|")[2] for row in rows if _NUMBERED.match(row))
 
 
 def _replace(turn: Turn, **changes: object) -> Turn:
