@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
 import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import anyio
 import pytest
@@ -302,6 +304,34 @@ async def test_without_the_watch_of_linux_a_thread_waits(tmp_path: Path, monkeyp
     monkeypatch.setattr(child_module, "_pidfd_open", missing)
     assert (await sh("echo x; exit 4", tmp_path)).code == 4
     assert (await sh("sleep 60", tmp_path, timeout=0.1)).why_ended == "timeout"
+
+
+async def test_the_threads_of_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path without readable pipes and process files, run here: same bytes, same ends, nothing left."""
+    monkeypatch.setattr(child_module, "sys", SimpleNamespace(platform="win32"))
+    done = await sh("seq 1 50000; exit 3", tmp_path, keep=1 << 20)
+    assert (done.code, done.output) == (3, "".join(f"{n}\n" for n in range(1, 50001)).encode())
+    assert (await sh("echo x; exec -a win-like sleep 60", tmp_path, timeout=0.2)).output == b"x\n"
+    assert (await sh("bash -c 'exec -a win-like sleep 60' & echo y", tmp_path)).left_running
+    assert await cancelled("exec -a win-like sleep 60", tmp_path, "win-like") < 0.5
+    assert not living("win-like")
+
+
+@pytest.mark.soak
+async def test_three_hundred_commands_cancelled_at_random_moments(tmp_path: Path) -> None:
+    dice = random.Random(7)
+    name = f"soak-{os.getpid()}"
+    shapes = (
+        "exec -a {} sleep 60", "setsid bash -c 'exec -a {} sleep 60'", "yes & bash -c 'exec -a {} sleep 60' & wait",
+        "for i in 1 2 3; do (setsid bash -c 'exec -a {} sleep 60' >/dev/null 2>&1 &); done; sleep 60",
+        "trap '' TERM; while :; do bash -c 'exec -a {} sleep 0.01'; done",
+    )  # fmt: skip
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(300):
+        with anyio.move_on_after(dice.random() * 0.1):
+            await sh(dice.choice(shapes).format(name), tmp_path)
+        assert not living(name)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_head_and_tail_never_overlap_and_stay_bounded() -> None:
