@@ -8,6 +8,9 @@ from gongfu.engine.limits import LimitSpec
 from gongfu.permissions.policy import Mode
 
 
+ANY_MODEL = "*"
+
+
 class Tuning(Base, frozen=True):
     """How one model is asked. `cap` limits the window used (None: the default cap, 0: none)."""
 
@@ -19,7 +22,7 @@ class Tuning(Base, frozen=True):
 
 
 class AgentSpec(Base, frozen=True):
-    """`tunings` is by model reference. `max_tool_output` is bytes; `retry_seconds` the time that faults may cost."""
+    """`tunings` are by model reference, bare name or "*". `max_tool_output` is bytes; `retry_seconds` the time that faults may cost."""
 
     system: str
     mode: Mode = "ask"
@@ -30,5 +33,6 @@ class AgentSpec(Base, frozen=True):
     tunings: dict[str, Tuning] = {}
 
     def tuning(self, info: ModelInfo) -> Tuning:
-        """How `info` is asked."""
-        return self.tunings.get(info.ref, Tuning())
+        """How `info` is asked: as its reference says, else its bare name, else what holds for any model."""
+        known = (self.tunings.get(key) for key in (info.ref, info.name, ANY_MODEL))
+        return next((t for t in known if t is not None), Tuning())
