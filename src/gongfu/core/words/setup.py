@@ -164,4 +164,19 @@ TEXT: dict[str, tuple[str, str]] = {
         'Ready: {ref}. Try: gongfu "what does this project do?"  (`gongfu models test` checks the model.)',
         '已就绪：{ref}。试试：gongfu "这个项目是做什么的？"（`gongfu models test` 可检查模型。）',
     ),
+    # --- reference
+    "reference_title": ("Command line", "命令行"),
+    "reference_intro": (
+        "This page is made from the commands themselves (`scripts/generate_docs.py`); `--help` shows the same.",
+        "本页由命令本身生成（`scripts/generate_docs.py`）；`--help` 显示相同内容。",
+    ),
+    "reference_shared": ("Options of every command", "所有命令共有的选项"),
+    "reference_exit": ("Exit codes", "退出码"),
+    "reference_code": ("Code", "退出码"),
+    "exit_0": ("done", "完成"),
+    "exit_1": ("failed", "失败"),
+    "exit_2": ("wrong usage or settings; nothing was sent", "用法或设置有误，没有发送任何内容"),
+    "exit_3": ("refused by policy or rules", "被策略或规则拒绝"),
+    "exit_4": ("a limit of steps, money, time or tokens was reached", "达到步数、费用、时间或 token 限额"),
+    "exit_130": ("interrupted", "被中断"),
 }

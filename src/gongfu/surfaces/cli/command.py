@@ -57,7 +57,8 @@ class Command(click.Command):
         key = key or name.replace("-", "_")
         text = cli.say(f"cli_help.{key}")
         attrs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
-        super().__init__(name, callback=callback, params=[*(params or []), *common(cli)], help=text, **attrs)
+        self.common = common(cli)
+        super().__init__(name, callback=callback, params=[*(params or []), *self.common], help=text, **attrs)
         self.short_help = text.partition("\n")[0]
         self.cli = cli
 
@@ -69,7 +70,14 @@ class Command(click.Command):
         option = super().get_help_option(ctx)
         if option is not None:
             option.help = self.cli.say("cli_help.opt_help")
+            option.callback = self._show_help
         return option
+
+    def _show_help(self, ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        del param
+        if value and not ctx.resilient_parsing:
+            self.cli.out.line(ctx.get_help())
+            ctx.exit(0)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         pieces = " ".join(self.collect_usage_pieces(ctx))
@@ -227,7 +235,7 @@ def flag(cli: Cli, *names: str, key: str = "", **attrs: Any) -> click.Option:
     return option(cli, *names, key=key, is_flag=True, **attrs)
 
 
-def common(cli: Cli) -> list[click.Parameter]:
+def common(cli: Cli) -> list[click.Option]:
     """What every command takes. Their values are read from the arguments beforehand (see `Cli`)."""
     return [
         option(cli, "--lang", type=Choice(["en", "zh"]), expose_value=False),

@@ -71,10 +71,10 @@ class PlainScreen(_Still):
 
     def feed(self, entry: ev.Entry) -> None:
         written = self._plain.feed(entry)
-        if written.err:
-            self._cli.err.write(written.err)
         if written.out:
             self._cli.out.write(written.out)
+        if written.err:
+            self._cli.err.write(written.err)
 
 
 class TerminalScreen:

@@ -1,0 +1,60 @@
+"""The reference of the command line as Markdown, made from the commands themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from gongfu.core.words import Language
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.root import Root
+
+
+def render_cli(language: Language) -> str:
+    """Every command with its usage, its help and its options, in `language`."""
+    cli = Cli(["--lang", language], {"TERM": "dumb"}, stdin=None, stdout=None, stderr=None)
+    shared = {name for option in Root(cli).common for name in option.opts}
+    parts = [f"# {cli.say('setup.reference_title')}", cli.say("setup.reference_intro")]
+    for path, command, context in _walk(Root(cli), "gongfu", None):
+        own = [p for p in command.params if isinstance(p, click.Option) and not shared & set(p.opts)]
+        parts += _section(cli, path, command, context, own)
+    rows = _rows(cli, Root(cli).common, click.Context(Root(cli), info_name="gongfu"))
+    parts += [f"## {cli.say('setup.reference_shared')}", rows, f"## {cli.say('setup.reference_exit')}"]
+    codes = (0, 1, 2, 3, 4, 130)
+    table = "\n".join(f"| {code} | {cli.say(f'setup.exit_{code}')} |" for code in codes)
+    parts.append(f"| {cli.say('setup.reference_code')} | |\n|---|---|\n{table}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _walk(
+    command: click.Command, path: str, parent: click.Context | None
+) -> Iterator[tuple[str, click.Command, click.Context]]:
+    context = click.Context(command, info_name=path.rpartition(" ")[2], parent=parent)
+    yield path, command, context
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None:
+                yield from _walk(inner, f"{path} {name}", context)
+
+
+def _section(
+    cli: Cli, path: str, command: click.Command, context: click.Context, options: list[click.Option]
+) -> Iterator[str]:
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield f"{'##' if path.count(' ') < 2 else '###'} {path}"
+    yield f"```\n{path} {usage}\n```"
+    yield command.help or ""
+    if options and path != "gongfu":
+        yield _rows(cli, options, context)
+
+
+def _rows(cli: Cli, options: list[click.Option], context: click.Context) -> str:
+    records = [record for record in (option.get_help_record(context) for option in options) if record]
+    lines = [f"| `{_cell(term)}` | {_cell(text)} |" for term, text in records]
+    return "\n".join([f"| {cli.say('options')} | |", "|---|---|", *lines])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
