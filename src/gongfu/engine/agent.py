@@ -7,7 +7,6 @@ from gongfu.core.specs import ModelInfo
 from gongfu.engine.limits import LimitSpec
 from gongfu.permissions.policy import Mode
 
-
 ANY_MODEL = "*"
 
 
@@ -22,7 +21,10 @@ class Tuning(Base, frozen=True):
 
 
 class AgentSpec(Base, frozen=True):
-    """`tunings` are by model reference, bare name or "*". `max_tool_output` is bytes; `retry_seconds` the time that faults may cost."""
+    """`tunings` are by model reference, bare name or "*".
+
+    `max_tool_output` is bytes; `retry_seconds` the time that faults may cost.
+    """
 
     system: str
     mode: Mode = "ask"

@@ -39,6 +39,7 @@ from gongfu.models.window import served_window
 
 CONTINUE = "[The connection broke in the middle of your answer. Go on from where it stops; do not repeat it.]"
 CUTS = 3
+FIRST_CONTACT = 8.0  # seconds to try an address that has not answered yet in this session
 
 
 class Asker:
@@ -149,7 +150,9 @@ class Asker:
     async def _receive(
         self, provider: ModelProvider, request: Request, layout: Layout, budget: Budget, following: str
     ) -> Answer:
-        policy = RetryPolicy(budget_seconds=self._agent.retry_seconds)
+        # an address that has never answered is more likely wrong than away for a moment
+        patience = self._agent.retry_seconds if self._state.usage else FIRST_CONTACT
+        policy = RetryPolicy(budget_seconds=self._agent.retry_seconds, unreachable_seconds=patience)
         emit = self._stream.emit
         attempt = 0
         async with aclosing(attempts(provider, request, policy)) as deltas:

@@ -9,17 +9,18 @@ from contextlib import aclosing
 import anyio
 
 from gongfu.core.base import Base
-from gongfu.core.errors import ProviderFault, StreamCut
+from gongfu.core.errors import ProviderFault, StreamCut, Unreachable
 from gongfu.models.protocol import Answer, Delta, ModelProvider, Request
 
 
 class RetryPolicy(Base, frozen=True):
     """At most `max_attempts` requests, and `budget_seconds` from the first fault on.
 
-    Waits double from `base` up to `cap` seconds.
+    Waits double from `base` up to `cap` seconds. `unreachable_seconds` is the budget when no connection can be made.
     """
 
     budget_seconds: float = 120
+    unreachable_seconds: float = 120
     max_attempts: int = 8
     base: float = 0.5
     cap: float = 30
@@ -49,7 +50,9 @@ def delay_for(fault: ProviderFault, attempt: int, elapsed: float, policy: RetryP
         delay = fault.retry_after + random * min(1.0, fault.retry_after / 4)
     else:
         delay = min(policy.cap, policy.base * 2.0 ** (attempt - 1)) * (0.5 + random / 2)
-    return delay if elapsed + delay <= policy.budget_seconds else None
+    unreachable = isinstance(fault, Unreachable)
+    budget = min(policy.budget_seconds, policy.unreachable_seconds) if unreachable else policy.budget_seconds
+    return delay if elapsed + delay <= budget else None
 
 
 async def attempts(
