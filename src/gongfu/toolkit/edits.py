@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from gongfu.core.base import Base
@@ -112,6 +113,11 @@ def line_at(text: str, index: int) -> int:
     return sum(1 for _ in _BREAK.finditer(text, 0, index)) + 1
 
 
+def _ends(text: str) -> list[int]:
+    """Where each line end ends: `bisect_right` of an index in it counts the lines before."""
+    return [match.end() for match in _BREAK.finditer(text)]
+
+
 def _ambiguous(file: TextFile, edit: Edit, matches: list[Match], shown: str, *, loose: bool) -> str:
     numbers = sorted({line_at(file.text, _content(file.text, m)) for m in matches[:50]})
     listed = ", ".join(str(n) for n in numbers[:20]) + (", …" if len(numbers) > 20 or len(matches) > 50 else "")
@@ -156,12 +162,12 @@ def _not_found(file: TextFile, edit: Edit, shown: str) -> str:
 def changed_lines(edited: Edited) -> str:
     """The changed lines with their numbers and two lines around, for the model; long ones are cut in the middle."""
     text = edited.file.text
-    lines = lines_of(text)
+    lines, ends = lines_of(text), _ends(text)
     ranges: list[list[int]] = []
     for span in edited.spans:
         last = span.end - 1 if span.end > span.start and text[span.end - 1] in "\r\n" else span.end
-        first = max(1, line_at(text, span.start) - _AROUND)
-        end = min(len(lines), line_at(text, max(span.start, last)) + _AROUND)
+        first = max(1, bisect_right(ends, span.start) + 1 - _AROUND)
+        end = min(len(lines), bisect_right(ends, max(span.start, last)) + 1 + _AROUND)
         if ranges and first <= ranges[-1][1] + 1:
             ranges[-1][1] = max(ranges[-1][1], end)
         else:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gongfu.core.base import Base
 
 _SPACE = r"[^\S\r\n]"
+_ANY = f"{_SPACE}*+"  # possessive: nothing that follows is white space, and long runs would take quadratic time
 _END = r"(?:\r\n|(?<!\r)\n|\r(?!\n))"
 _TOKEN = re.compile(r"[^\S\r\n]+|\.\.\.|.", re.DOTALL)
 _LIKE = (("'", "'‘’‚‛′´`"), ('"', '"“”„‟″'), ("-", "-‐‑‒–—―−"))
@@ -70,27 +71,27 @@ def tolerant(text: str, old: str) -> list[Match]:
     lines = old.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     sources = [_line_source(line) for line in lines]
     last = len(lines) - 1
+    between = f"{_ANY}{_END}{_ANY}"
     if not lines[last] and last:
-        source = f"{_SPACE}*{_END}".join(sources[:last]) + rf"{_SPACE}*(?:{_END}|\Z)"
+        source = between.join(sources[:last]) + rf"{_ANY}(?:{_END}|\Z)"
     else:
-        source = f"{_SPACE}*{_END}".join(sources) + (f"{_SPACE}*" if lines[last][-1:] in (" ", "\t") else "")
+        source = between.join(sources) + (_ANY if lines[last][-1:] in (" ", "\t") else "")
     if last or lines[0][:1].isspace():
-        source = rf"(?<!{_SPACE}){_SPACE}*" + source
+        source = f"(?<!{_SPACE}){_ANY}{source}"
     return _overlapping(text, source)
 
 
 def _line_source(line: str) -> str:
-    """One line: runs of white space stand for any others, at its ends for none too; alike characters for each other."""
+    """One line without its indent: runs of white space stand for any others, alike characters for each other."""
     parts: list[str] = []
     for token in _TOKEN.findall(line.strip()):
         if token[0].isspace():
-            parts.append(f"{_SPACE}+")
+            parts.append(f"{_SPACE}++")
         elif token in ("...", "…"):
             parts.append(r"(?:\.\.\.|…)")
         else:
             parts.append(_ALIKE.get(token) or re.escape(token))
-    body = "".join(parts)
-    return f"{_SPACE}*{body}" if body else ""
+    return "".join(parts)
 
 
 def unnumbered(text: str) -> str | None:
