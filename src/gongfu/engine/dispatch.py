@@ -39,6 +39,20 @@ class _Job(Base, frozen=True):
     result: ResultPart | None = None
 
 
+class _Watch:
+    """How long a call ran; what a person took to consent does not count."""
+
+    def __init__(self) -> None:
+        self._started = 0.0
+
+    def start(self) -> None:
+        self._started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return round(time.monotonic() - self._started, 3) if self._started else 0.0
+
+
 class _Context:
     """What a running call sees of the engine (`tools.protocol.CallContext`)."""
 
@@ -145,32 +159,32 @@ class Dispatcher:
             return _done(call, str(failure), "failed")
 
     async def _one(self, job: _Job) -> None:
-        started = time.monotonic()
+        watch = _Watch()
         outcome = Outcome(text="")
         result = job.result
         try:
             if result is None:
-                result, outcome = await self._attempt(job)
+                result, outcome = await self._attempt(job, watch)
                 self._circles.note(job.call, result)
         except anyio.get_cancelled_exc_class():
-            self._finish(job, ResultPart(call_id=job.call.id, text=CANCELLED, status="cancelled"), outcome, started)
+            self._finish(job, ResultPart(call_id=job.call.id, text=CANCELLED, status="cancelled"), outcome, watch)
             raise
-        self._finish(job, result, outcome, started)
+        self._finish(job, result, outcome, watch)
 
-    def _finish(self, job: _Job, result: ResultPart, outcome: Outcome, started: float) -> None:
+    def _finish(self, job: _Job, result: ResultPart, outcome: Outcome, watch: _Watch) -> None:
         finished = ToolFinished(
             call=job.call.id,
             name=job.call.name,
             result=result,
             display=outcome.display,
-            seconds=round(time.monotonic() - started, 3),
+            seconds=watch.seconds,
         )
         if outcome.todo is None:
             self._stream.emit(finished)
         else:
             self._stream.emit(finished, TodoChanged(items=outcome.todo))
 
-    async def _attempt(self, job: _Job) -> tuple[ResultPart, Outcome]:
+    async def _attempt(self, job: _Job, watch: _Watch) -> tuple[ResultPart, Outcome]:
         """Judge and run one call; the classes of errors decide who is told."""
         call, tool = job.call, job.tool
         try:
@@ -178,8 +192,8 @@ class Dispatcher:
             refused = await self._permit.why_not(call, facts)
             if refused:
                 return ResultPart(call_id=call.id, text=refused, status="refused"), Outcome(text="")
-            title = facts.title
-            self._stream.emit(ToolStarted(call=call.id, name=call.name, arguments=job.args, title=title))
+            self._stream.emit(ToolStarted(call=call.id, name=call.name, arguments=job.args, title=facts.title))
+            watch.start()
             outcome: Outcome = await tool.run(job.args, _Context(call, self._stream, self._pending))
             return self._bounded(call, outcome), outcome
         except (ToolFailure, UserError) as failure:
@@ -194,11 +208,10 @@ class Dispatcher:
         return ResultPart(call_id=call.id, text=text, status="failed")
 
     def _bounded(self, call: CallPart, outcome: Outcome) -> ResultPart:
-        text, artifact = outcome.text, Path(outcome.spill).name
-        if not artifact:
-            if len(text) > self._output_limit // 4 and len(text.encode("utf-8", "replace")) > self._output_limit:
-                artifact = self._spill(text)
-            text = bound(text, self._output_limit).text(artifact)
+        text, artifact, limit = outcome.text, Path(outcome.spill).name, self._output_limit
+        if len(text) > limit // 4 and len(text.encode("utf-8", "replace")) > limit:
+            artifact = artifact or self._spill(text)
+            text = bound(text, limit).text(artifact)
         return ResultPart(call_id=call.id, text=text, status=outcome.status, artifact=artifact, images=outcome.images)
 
 
