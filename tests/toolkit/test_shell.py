@@ -96,6 +96,10 @@ async def test_directory_and_variables(tmp_path: Path) -> None:
         ({"command": "echo \0"}, "NUL"),
         ({"command": "true", "cwd": "nowhere"}, "no directory"),
         ({"command": "true", "cwd": "file"}, "no directory"),
+        ({"command": "true", "cwd": "a\0b"}, "no directory"),
+        ({"command": "true", "cwd": "~nobody-of-that-name/x"}, "no directory"),
+        ({"command": "true", "cwd": "loop"}, "no directory"),
+        ({"command": "echo \ud800"}, "could not be started"),
         ({"command": "true", "timeout": 0}, "more than 0"),
         ({"command": "true", "env": {"A=B": "x"}}, "'A=B'"),
         ({"command": "true", "env": {"": "x"}}, "''"),
@@ -104,6 +108,7 @@ async def test_directory_and_variables(tmp_path: Path) -> None:
 )
 async def test_a_bad_call_says_what_is_wrong(tmp_path: Path, args: dict, says: str) -> None:
     (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
     async with shell_tools(tmp_path, ENV) as tools:
         with pytest.raises(ToolFailure, match=says):
             await tools.shell.run(args, Ctx())
@@ -232,6 +237,18 @@ async def test_a_job_that_fails_at_once_says_so(tmp_path: Path) -> None:
         outcome = await sh(tools, "echo broken; exit 4", background=True)
     assert outcome.text == "broken\n[job j1 ended, exit code 4]"
     assert outcome.status == "failed"
+
+
+async def test_a_job_with_a_limit_is_stopped_by_it(tmp_path: Path) -> None:
+    changes: list[JobChanged] = []
+    async with shell_tools(tmp_path, ENV, changes=changes) as tools:
+        await sh(tools, "trap 'echo tidy' TERM; while :; do sleep 0.01; done", background=True, timeout=0.2)
+        text = ""
+        with anyio.fail_after(10):
+            while "stopped" not in text:
+                text += await job(tools, "output", job="j1", wait=1)
+        assert (await sh(tools, "true", background=True, timeout=0.3)).text.endswith("[job j2 ended, exit code 0]")
+    assert [c.state for c in changes] == ["running", "stopped", "running", "ended"]
 
 
 async def test_waiting_for_news_ends_with_them(tmp_path: Path) -> None:

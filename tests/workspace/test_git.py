@@ -78,7 +78,9 @@ def test_arguments_switch_programs_off(tmp_path: Path) -> None:
 def test_places_are_the_folders_that_a_command_names(tmp_path: Path) -> None:
     for name in ("one", "two words", "three"):
         (tmp_path / name).mkdir()
-    found = places_in(f"cd one && git -C three status; (cd {tmp_path}/one); ls nothing; git log a..b \0", tmp_path)
+    found = places_in(
+        f"cd one && git -C three status; (cd {tmp_path}/one); ls nothing ~nobody-here; git log a..b \0", tmp_path
+    )
     assert found == [tmp_path, tmp_path / "one", tmp_path / "three"]
 
 

@@ -16,9 +16,12 @@ import anyio
 import pytest
 
 from gongfu.workspace import child as child_module
+from gongfu.workspace.activity import activity
 from gongfu.workspace.child import Child
 from gongfu.workspace.process import Finished, HeadTail, run
 from gongfu.workspace.proctree import snapshot
+from gongfu.workspace.sampler import Sampler
+from gongfu.workspace.shells import as_argv
 
 pytestmark = pytest.mark.anyio
 ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
@@ -135,41 +138,58 @@ async def test_a_silent_command_is_stopped_for_idleness(tmp_path: Path) -> None:
     assert not living("idle-one")
 
 
-@pytest.mark.parametrize(
-    ("work", "kind"),
-    [
-        ("while :; do :; done", "cpu"),
-        ("for i in $(seq 40); do echo $i; sleep 0.05; done", "output"),
-        (python("x=[]", "for i in range(30): x.append(b'x'*3000000); time.sleep(.05)"), "memory"),
-        (python("f=open('big','wb',0)", "for i in range(30): f.write(bytes(200000)); time.sleep(.05)"), "disk"),
-    ],
-)  # fmt: skip
-async def test_a_busy_command_is_let_on(tmp_path: Path, work: str, kind: str) -> None:
-    done = await sh(work, tmp_path, idle=0.4)
-    assert done.seconds > 0.8
-    assert kind in done.activity
-    assert (done.why_ended, done.code) in (("timeout", 143), ("exit", 0))
+BUSY = {
+    "cpu": "while :; do :; done",
+    "output": "while :; do echo x; sleep 0.02; done",
+    "memory": python("x=[]", "while 1: x.append(b'x'*2000000); time.sleep(.02); len(x) > 40 and x.clear()"),
+    "disk": python("f=open('big','wb',0)", "while 1: f.seek(0); f.write(bytes(200000)); time.sleep(.02)"),
+    "network": python(
+        "s=socket.create_server(('127.0.0.1',0)); b=socket.create_connection(s.getsockname()); a,_=s.accept()",
+        "while 1: a.send(bytes(100)); b.recv(100); time.sleep(.02)",
+    ),
+}
 
 
-async def test_a_slow_download_is_busy(tmp_path: Path) -> None:
-    """It writes nothing, computes nothing: only its socket moves."""
-    server = await anyio.create_tcp_listener(local_host="127.0.0.1")
-    port = server.extra(anyio.abc.SocketAttribute.local_port)
+@pytest.mark.parametrize("kind", BUSY)
+async def test_each_kind_of_work_is_seen(tmp_path: Path, kind: str) -> None:
+    child = Child(as_argv(BUSY[kind], ENV), cwd=tmp_path, env=ENV, on_output=lambda _: None, on_over=lambda: None)
+    sampler = Sampler(child)
+    before = sampler.sample()
+    try:
+        with anyio.fail_after(10):
+            while kind not in activity(before, after := sampler.sample()):
+                await anyio.sleep(0.05)
+                before = after if after.at - before.at > 1 else before
+    finally:
+        await child.stop()
 
-    async def trickle(stream: anyio.abc.SocketStream) -> None:
-        async with stream:
-            for _ in range(12):
-                await stream.send(b"x" * 100)
-                await anyio.sleep(0.1)
 
-    code = f"import socket; s=socket.create_connection(('127.0.0.1',{port}))\nwhile s.recv(50): pass"
-    async with anyio.create_task_group() as group:
-        group.start_soon(server.serve, trickle)
-        done = await run([sys.executable, "-c", code], cwd=tmp_path, env=ENV, idle=0.6)
-        group.cancel_scope.cancel()
-    await server.aclose()
-    assert (done.why_ended, done.code) == ("exit", 0)
-    assert "network" in done.activity
+async def test_an_idle_process_is_seen_as_idle(tmp_path: Path) -> None:
+    """A loop that waits by starting `sleep`, and an open connection on which nothing moves."""
+    code = python(
+        "s=socket.create_server(('127.0.0.1',0)); b=socket.create_connection(s.getsockname()); a,_=s.accept()",
+        "print('up',flush=True); time.sleep(60)",
+    )
+    seen = bytearray()
+    child = Child(
+        as_argv(f"{code} & while :; do sleep 0.3; done", ENV), cwd=tmp_path, env=ENV, on_output=seen.extend,
+        on_over=lambda: None,
+    )  # fmt: skip
+    try:
+        await until(lambda: seen)
+        sampler = Sampler(child)
+        before = sampler.sample()
+        await anyio.sleep(1.0)
+        assert activity(before, sampler.sample()) == ()
+    finally:
+        await child.stop()
+
+
+async def test_a_busy_command_is_let_on(tmp_path: Path) -> None:
+    done = await sh("while :; do :; done", tmp_path, idle=0.5)
+    assert done.why_ended == "timeout"
+    assert done.seconds >= 2
+    assert "cpu" in done.activity
 
 
 @pytest.mark.parametrize("command", ["sleep 60", "while :; do echo x; done"])

@@ -115,14 +115,17 @@ class ShellTools:
             raise ToolFailure("timeout must be more than 0 seconds; leave it out for the usual limits")
         child = await self._child_env(_checked(command), folder, env or {})
         if background:
-            return await self._in_background(command, folder, child)
+            return await self._in_background(command, folder, child, timeout)
         return await self._in_foreground(command, folder, child, timeout, ctx)
 
     def _cwd(self, given: str) -> Path:
-        folder = (self._directory / Path(given).expanduser()).resolve() if given else self._directory
-        if not folder.is_dir():
-            raise ToolFailure(f"cwd {given or folder} is no directory; nothing was run")
-        return folder
+        try:
+            folder = (self._directory / Path(given).expanduser()).resolve() if given else self._directory
+            if folder.is_dir():
+                return folder
+        except (OSError, ValueError, RuntimeError):  # a loop of links, a NUL character, `~` of nobody
+            pass
+        raise ToolFailure(f"cwd {given or self._directory} is no directory; nothing was run")
 
     async def _child_env(self, command: str, cwd: Path, env: Mapping[str, str]) -> dict[str, str]:
         bad = next((name for name, value in env.items() if not name or "=" in name or "\0" in name + value), None)
@@ -191,11 +194,13 @@ class ShellTools:
             return ""
         return "the git hooks of this repository did not run: its folder is not trusted"
 
-    async def _in_background(self, command: str, cwd: Path, env: Mapping[str, str]) -> Outcome:
+    async def _in_background(self, command: str, cwd: Path, env: Mapping[str, str], seconds: float | None) -> Outcome:
         try:
             job = self._jobs.start(find_shell(env).argv(command), cwd=cwd, env=env, command=command)
         except (OSError, ValueError) as error:
             raise _not_started(error, command) from error
+        if seconds is not None:
+            job.limit(seconds)
         await job.news(_FIRST_LOOK)
         text = self._news(job)
         display = _display(command, cwd, job.code, text, "", f"job {job.id} {job.state}")

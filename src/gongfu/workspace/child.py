@@ -181,6 +181,14 @@ class Child:
         """True while it runs, or something that it left behind does."""
         return self.code is None or not self.eof or bool(self._members())
 
+    def ask_to_end(self) -> None:
+        """Send the polite signal to all of it."""
+        process_groups.ask_to_end(self._members())
+
+    def kill(self) -> None:
+        """Send the hard signal to all of it. `stop` also makes sure."""
+        process_groups.end(self._members())
+
     async def stop(self, *, polite: float = POLITE) -> None:
         """End the command and all it started: a polite signal, after `polite` seconds the hard one. Not interruptible.
 

@@ -126,7 +126,7 @@ def places_in(command: str, cwd: Path) -> list[Path]:
     """Where a command line may meet a repository: `cwd`, the folders that it names, repositories just below `cwd`."""
     found = [cwd]
     for word in re.findall(_WORD, command):
-        folder = cwd / Path(word).expanduser() if word.startswith("~") else cwd / word
+        folder = cwd / os.path.expanduser(word)  # noqa: PTH111  (Path.expanduser fails for people who do not exist)
         try:
             if folder not in found and folder.is_dir():
                 found.append(folder)

@@ -14,7 +14,7 @@ from gongfu.core.errors import UserError
 from gongfu.core.events import JobChanged
 from gongfu.core.ids import new_id
 from gongfu.workspace import process_groups
-from gongfu.workspace.child import Child
+from gongfu.workspace.child import POLITE, Child
 
 UNREAD = 64 * 1024
 REST = 0.05  # seconds
@@ -52,6 +52,7 @@ class Job:
         self._skipped = 0
         self._stopping = False
         self._over = False
+        self._timer: asyncio.TimerHandle | None = None
         self._news = asyncio.Event()
 
     @property
@@ -127,6 +128,16 @@ class Job:
         if self._child is not None:
             self._child.close_input()
 
+    def limit(self, seconds: float) -> None:
+        """Stop it after `seconds`, unless it has ended by then."""
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._expire)
+
+    def _expire(self) -> None:
+        if self.look() == "running" and self._child is not None:
+            self._stopping = True
+            self._child.ask_to_end()
+            self._timer = asyncio.get_running_loop().call_later(POLITE, self._child.kill)
+
     async def stop(self) -> None:
         """End it with all it started. Nothing happens when it has ended."""
         if self.look() == "running" and self._child is not None:
@@ -138,6 +149,8 @@ class Job:
         if self._over:
             return
         self._over = True
+        if self._timer is not None:
+            self._timer.cancel()
         self.state = "stopped" if self._stopping else "ended"
         if self._child is not None:
             self._child.close()
