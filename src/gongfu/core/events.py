@@ -19,7 +19,7 @@ Finish: TypeAlias = Literal["stop", "calls", "length", "filter", "unknown"]
 TodoStatus: TypeAlias = Literal["pending", "in_progress", "done", "cancelled"]
 
 
-class Event(Base, frozen=True, tag_field="type"):
+class Event(Base, frozen=True, gc=False, tag_field="type"):
     """Base of all events. `durable` events get a sequence number and are stored before anyone sees them."""
 
     durable: ClassVar[bool] = True
@@ -171,7 +171,7 @@ class ToolFinished(Event, frozen=True, tag="tool_finished"):
     seconds: float = 0.0
 
 
-class TodoItem(Base, frozen=True):
+class TodoItem(Base, frozen=True, gc=False):
     text: str
     status: TodoStatus = "pending"
 
@@ -299,7 +299,7 @@ AnyEvent: TypeAlias = (
 )
 
 
-class Entry(Base, frozen=True):
+class Entry(Base, frozen=True, gc=False):
     """An event as a subscriber sees it. `seq` is 0 for live ones; `time` is seconds since 1970."""
 
     seq: int

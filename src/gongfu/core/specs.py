@@ -22,7 +22,7 @@ class ToolSpec(Base, frozen=True):
     key: bool = False
 
 
-class Usage(Base, frozen=True):
+class Usage(Base, frozen=True, gc=False):
     """Tokens of one request, the same for every provider.
 
     `input` is all prompt tokens, those read from and written to a cache included; `output` is all generated tokens,
