@@ -256,7 +256,7 @@ def test_a_signature_goes_back_on_its_call() -> None:
     assert "extra_content" not in json.dumps(body(history, "default"))
 
 
-# --- 30: signed thinking and a change of models ------------------------------------------------------------------------
+# --- 30: signed thinking and a change of models ----------------------------------------------------------------------
 
 
 def test_foreign_thinking_is_dropped_and_ones_own_is_untouched() -> None:

@@ -16,6 +16,9 @@ Style: TypeAlias = Literal["markers", "fenced", "off"]
 
 _MARKS = (*PAIRS, *STRAY)
 _STARTS = "<["
+_ENDS = ">]`"
+_TRIES = 100  # closers of one call that may turn out not to be its end
+_SETTLED = 200  # characters after which it is clear that a call is being written
 _LONGEST = max(map(len, _MARKS))
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _WORD = re.compile(r"[\w.:-]*")
@@ -75,8 +78,11 @@ class MarkerFilter:
         self._names = frozenset(names)
         self._style: Style = style if names else "off"
         self._held = ""
+        self._waiting: list[str] = []
         self._opener = ""
         self._searched = 0
+        self._tries = 0
+        self._quoted = 0  # up to there the call was last seen to be inside a string
         self._fences = _Fences()
         self._seen_call = False
         self._begun = False
@@ -88,7 +94,11 @@ class MarkerFilter:
         if not self._held and self._style == "markers" and "<" not in piece and "[" not in piece:
             self._fences.add(piece)  # nearly every piece
             return [piece] if piece else []
-        self._held += piece
+        if self._opener and len(self._held) > _SETTLED:  # long arguments: look only where they may end
+            self._waiting.append(piece)
+            if not any(c in piece for c in _ENDS):
+                return []
+        self._gather(piece)
         out: list[str | Found] = []
         while self._step(out, final=False):
             pass
@@ -96,6 +106,7 @@ class MarkerFilter:
 
     def flush(self) -> list[str | Found]:
         """The text has ended: everything that was held back comes out, as a call or as text."""
+        self._gather("")
         out: list[str | Found] = []
         while self._held and self._step(out, final=True):
             pass
@@ -103,9 +114,14 @@ class MarkerFilter:
 
     def drop_half(self) -> str:
         """The stream broke off: the text that was held back, unless it is the beginning of a call."""
+        self._gather("")
         held, self._held = self._held, ""
         opener, self._opener = self._opener, ""
         return "" if opener or any(o.startswith(held) for o in PAIRS) else held
+
+    def _gather(self, piece: str) -> None:
+        self._held += "".join(self._waiting) if self._waiting else piece
+        self._waiting.clear()
 
     # --- one step: True while there may be more to decide ------------------------------------------------------
 
@@ -126,7 +142,7 @@ class MarkerFilter:
         if self._fences.in_code and opener != "```" and self._style != "fenced":
             self._show(out, len(opener))
             return True
-        self._opener, self._searched = opener, len(opener)
+        self._opener, self._searched, self._tries, self._quoted = opener, len(opener), 0, 0
         return True
 
     def _begin_json(self, *, final: bool) -> bool:
@@ -138,7 +154,7 @@ class MarkerFilter:
             return True
         self._begun = True
         if head[:1] in ("{", "["):
-            self._opener, self._searched = "\0", 0
+            self._opener, self._searched, self._tries, self._quoted = "\0", 0, 0, 0
             return True
         return False
 
@@ -188,7 +204,7 @@ class MarkerFilter:
         if not self._plausible(opener, final=final):
             return self._release(out)
         for closer in ("\n```",) if opener == "```" else PAIRS.get(opener, ()):
-            found = self._held.find(closer, max(start, self._searched - len(closer)))
+            found = self._held.find(closer, max(start, self._searched - len(closer) + 1))
             while found >= 0:
                 if self._take(out, start, found, found + len(closer)):
                     return True
@@ -200,14 +216,18 @@ class MarkerFilter:
 
     def _take(self, out: list[str | Found], start: int, end: int, after: int, *, cut: bool = False) -> bool:
         """Read the calls between `start` and `end`; False when there are none or when the end is not the end."""
-        from gongfu.models.written import has_tail, is_whole  # only where a marker was seen
+        from gongfu.models.written import has_tail, inside_string, is_whole  # only where a marker was seen
 
+        if not cut and self._quoted and '"' not in self._held[self._quoted : end]:
+            self._quoted = end
+            return False
         opener = self._opener
         inside = opener if opener[-1] not in ">]`\0" else ""
         body = inside + self._held[start:end]
         if inside and not cut:
             body += self._held[end:after]
-        if not cut and not is_whole(body):
+        self._quoted = end if not cut and inside_string(body) else 0
+        if not cut and (self._quoted or not self._is_end(body)):
             return False
         if cut and PAIRS.get(opener) and has_tail(body):
             return False
@@ -221,6 +241,13 @@ class MarkerFilter:
             out.append(structs.replace(call, source=source if number == 0 else "", cut=half))
         self._opener, self._seen_call = "", True
         return True
+
+    def _is_end(self, body: str) -> bool:
+        """Whether the call is whole at this closer. It is no call when that was asked too often."""
+        from gongfu.models.written import is_whole
+
+        self._tries += 1
+        return self._tries <= _TRIES and is_whole(body)
 
     def _read(self, body: str, *, cut: bool) -> list[Found]:
         from gongfu.models.written import read_calls

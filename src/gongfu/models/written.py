@@ -13,6 +13,7 @@ from gongfu.models.markers import Found, bare_name
 
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "tool_input", "kwargs")
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _KIMI = re.compile(
     r"([\w.:-]+)\s*<\|tool_call_argument_begin\|>(.*?)"
     r"(?:<\|tool_call_end\|>|(?=<\|tool_call_begin\|>)|<\|tool_calls_section_end\|>|\Z)",
@@ -46,6 +47,12 @@ _HALF = re.compile(
     re.DOTALL,
 )
 _PYTHONIC = re.compile(r"\[?\s*[\w.]+\(.*\)\s*\]?", re.DOTALL)
+
+
+def inside_string(body: str) -> bool:
+    """Whether JSON in `body` ends inside a string: a quick look, before the thorough one of `is_whole`."""
+    text = body.lstrip()
+    return text.startswith(("{", "[{")) and '"' in _STRING.sub("", text)
 
 
 def is_whole(body: str) -> bool:
