@@ -162,6 +162,9 @@ async def test_http_errors(dialect: str, status: int) -> None:
             await collect(provider)
         kind = {400: "bad_request", 401: "unauthorized", 429: "throttled"}.get(status, "overloaded")
         assert (caught.value.kind, caught.value.status, caught.value.retry_after) == (kind, status, 3.0)
+        with pytest.raises(ProviderFault):
+            await collect(provider)
+        assert server.connections == 1  # an error is no reason for a new handshake
         await provider.aclose()
 
 

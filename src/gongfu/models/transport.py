@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import anyio
 import h11
 
+from gongfu.core.errors import BadRequest, ProviderFault, StreamCut, Unreachable
 from gongfu.core.version import __version__
-from gongfu.core.errors import BadRequest, StreamCut, Unreachable
 from gongfu.models.connection import Broken, Connection, Headers, basic, open_connection, proxy_headers
 from gongfu.models.endpoint import find_proxy, parse_address, tls_context
 
@@ -125,8 +125,11 @@ class Transport:
         connection, head = await self._ask(method, path, body, headers)
         try:
             yield Reply(connection, head, self._idle_seconds)
-        except BaseException:
-            await connection.aclose()
+        except BaseException as error:
+            if isinstance(error, ProviderFault) and connection.finished:
+                await self._release(connection)  # an error answer that was read to its end
+            else:
+                await connection.aclose()
             raise
         await self._release(connection)
 
