@@ -77,21 +77,6 @@ def test_two_processes_share_a_session(tmp_path: Path) -> None:
         assert second.append("s_2", [event], at=1.0) == [1]
 
 
-def test_rows_that_are_no_events_are_passed_over_and_named(db: Database) -> None:
-    """Row 48: everything but what is damaged loads."""
-    journal = Journal(db)
-    journal.append("s_1", [SessionTitled(title=str(n)) for n in range(8)], at=1.0)
-    damage = {2: b'{"type":"session_titled","ti', 3: b"", 4: b"\xff\xfe", 5: b"[[" * 4000, 6: b'{"type": "\xff"}'}
-    base = db.read("SELECT number FROM session")[0][0] << 32
-    with db.write() as connection:
-        for seq, data in damage.items():
-            connection.execute("UPDATE event SET data = CAST(? AS TEXT) WHERE key = ?", (data, base + seq))
-    for _ in range(2):
-        assert [entry.seq for entry in journal.read("s_1")] == [1, 7, 8]
-    assert journal.damaged == tuple(("s_1", seq) for seq in damage)
-    assert journal.append("s_1", [SessionTitled(title="on")], at=2.0) == [9]
-
-
 def test_what_a_newer_version_wrote_is_kept(db: Database) -> None:
     journal = Journal(db)
     journal.append("s_1", [SessionTitled(title="x")] * 3, at=1.0)

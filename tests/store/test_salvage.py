@@ -1,4 +1,4 @@
-"""A damaged store: nothing is changed by itself, and everything that can be read is saved (row 48)."""
+"""A damaged store: nothing is changed by itself, and everything that can be read is saved."""
 
 from __future__ import annotations
 
@@ -111,29 +111,6 @@ def test_a_broken_page_that_is_met_while_reading_is_told(tmp_path: Path) -> None
     with Database.open(path) as db, pytest.raises(UserError) as raised:
         [list(Journal(db).read(name)) for name in NAMES]
     assert raised.value.key == "store.damaged"
-
-
-def test_a_log_cut_at_any_byte_keeps_what_was_committed_before(tmp_path: Path) -> None:
-    """Row 48: the log is cut in mid-line. 40 random places."""
-    path = tmp_path / "g.db"
-    with Database.open(path) as db:
-        journal = Journal(db)
-        for number in range(60):
-            journal.append("s_a", [SessionTitled(title=str(number) * 50)], at=1.0)
-        main, log = path.read_bytes(), path.with_name("g.db-wal").read_bytes()
-    chances = random.Random(3)
-    lengths: list[tuple[int, int]] = []
-    for cut in [*sorted(chances.randrange(len(log)) for _ in range(40)), len(log)]:
-        copy = tmp_path / f"c{cut}.db"
-        copy.write_bytes(main)
-        copy.with_name(f"{copy.name}-wal").write_bytes(log[:cut])
-        with Database.open(copy) as db:
-            seqs = [entry.seq for entry in Journal(db).read("s_a")]
-            assert seqs == list(range(1, len(seqs) + 1))
-            assert Journal(db).append("s_a", [SessionTitled(title="on")], at=2.0) == [len(seqs) + 1]
-        lengths.append((cut, len(seqs)))
-    assert [length for _, length in lengths] == sorted(length for _, length in lengths)
-    assert lengths[-1][1] == 60
 
 
 def test_an_empty_or_missing_file(tmp_path: Path) -> None:
