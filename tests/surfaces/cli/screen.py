@@ -6,7 +6,7 @@ import re
 
 from gongfu.surfaces.cli.width import char_width
 
-_TOKEN = re.compile(r"\x1b\[(\d*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n])", re.DOTALL)
+_TOKEN = re.compile(r"\x1b\[([\d;]*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n])", re.DOTALL)
 
 
 class FakeTerminal:

@@ -39,26 +39,30 @@ class Person:
         return await self._question(question)
 
     async def _permission(self, question: QuestionAsked) -> str:
-        say, style = self._cli.say, self._style
-        self._out.line()
-        self._out.line(f"{style.yellow('?')} {style.bold(clean(question.text))}")
+        say, style, preview = self._cli.say, self._style, question.preview
+        title = one_line(question.text, 300)
+        if question.tool and not title.startswith(question.tool):
+            title = f"{question.tool}  {title}"
+        self._out.line(f"\n{style.yellow('?')} {style.bold(title)}")
         if question.reason:
-            self._out.line(style.dim(f"  {one_line(question.reason, 300)}"))
-        for line in self._lines.preview(question.preview):
-            self._out.line(line)
+            reason = say.told(question.reason, {"about": preview.get("about", "")})
+            self._out.line(style.dim(f"  {one_line(reason, 300)}"))
+        for line in self._lines.preview(preview):
+            if line.strip() != f"$ {question.text}":  # a short command stands in the title already
+                self._out.line(line)
         choices = say("permission_choices") if "session" in (question.options or ("session",)) else say("yes_no")
         while True:
             line = await self._read(f"  {choices} ")
             if line is None:
                 return "deny"
-            answer = _PERMISSION.get(line.strip().lower())
+            word, _, rest = line.strip().partition(" ")
+            answer = _PERMISSION.get(word.lower().rstrip(":,"))
             if answer:
-                return answer
+                return f"{answer}: {rest.strip()}" if answer == "deny" and rest.strip() else answer
 
     async def _question(self, question: QuestionAsked) -> str:
         say, style = self._cli.say, self._style
-        self._out.line()
-        self._out.line(f"{style.yellow('?')} {style.bold(clean(question.text))}")
+        self._out.line(f"\n{style.yellow('?')} {style.bold(clean(question.text))}")
         for number, option in enumerate(question.options, 1):
             self._out.line(f"  {number}. {one_line(option, 300)}")
         hint = say("question_default", default=one_line(question.default, 80)) if question.default else ""

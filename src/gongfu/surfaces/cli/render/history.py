@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from gongfu.core import events as ev
 from gongfu.core.messages import ImagePart, Message, ReasoningPart
+from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.style import clean
 
@@ -17,22 +18,22 @@ class History:
         self._lines = lines
         self._markdown = markdown
         self._queued: dict[str, Message] = {}
-        self._started: dict[str, ev.ToolStarted] = {}
+        self._calls = Calls(lines)
         self._asked: dict[str, ev.QuestionAsked] = {}
 
     def blocks(self, entries: Iterable[ev.Entry]) -> Iterator[str]:
         """The blocks of all entries: words with an empty line around them, notes line by line."""
         before = ""
         for entry in entries:
-            kind, text = self._block(entry.event)
+            kind, text = self._block(entry)
             if not text:
                 continue
             gap = "\n" if before and (kind, before) != ("line", "line") else ""
             before = kind
             yield f"{gap}{text}\n"
 
-    def _block(self, event: ev.AnyEvent) -> tuple[str, str]:
-        lines = self._lines
+    def _block(self, entry: ev.Entry) -> tuple[str, str]:
+        lines, event = self._lines, entry.event
         match event:
             case ev.PromptQueued():
                 self._queued[event.prompt] = event.message
@@ -47,7 +48,7 @@ class History:
             case ev.TurnFinished():
                 return "text", "\n".join(lines.closing(event, ""))
             case _:
-                return "line", self._line(event)
+                return "line", self._line(entry)
 
     def _said(self, message: Message) -> str:
         if message.kind == "note" and not self._lines.verbose:
@@ -69,19 +70,18 @@ class History:
             blocks.append(self._markdown(message.text.strip()))
         return "\n\n".join(blocks)
 
-    def _line(self, event: ev.AnyEvent) -> str:
+    def _line(self, entry: ev.Entry) -> str:
+        ended, event = self._calls.follow(entry), entry.event
         match event:
-            case ev.ToolStarted():
-                self._started[event.call] = event
             case ev.ToolFinished():
-                return "\n".join(self._lines.tool(self._started.pop(event.call, None), event))
+                return "\n".join(ended)
             case ev.QuestionAsked():
                 self._asked[event.question] = event
+                return ""
             case ev.QuestionAnswered():
                 return self._answered(event)
             case _:
                 return self._lines.note(event)
-        return ""
 
     def _answered(self, event: ev.QuestionAnswered) -> str:
         asked = self._asked.pop(event.question, None)

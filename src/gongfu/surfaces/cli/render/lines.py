@@ -24,17 +24,23 @@ class Lines(Base, frozen=True):
     verbose: bool = False
     columns: int = 0
 
-    def tool(self, started: ev.ToolStarted | None, finished: ev.ToolFinished) -> list[str]:
-        """The line of a finished call, and under it what its display shows: a diff, a list, the output with verbose."""
-        return [self._tool_line(started, finished), *self._display(finished)]
+    def tool(
+        self, started: ev.ToolStarted | None, finished: ev.ToolFinished, *, seconds: float = 0.0, body: bool = True
+    ) -> list[str]:
+        """The line of a finished call, and under it what its display shows: a diff, a list, the output with verbose.
 
-    def _tool_line(self, started: ev.ToolStarted | None, finished: ev.ToolFinished) -> str:
+        `seconds` is how long it ran (0: as the event says); `body` False leaves the line alone.
+        """
+        line = self._tool_line(started, finished, seconds or finished.seconds)
+        return [line, *(self._display(finished) if body else ())]
+
+    def _tool_line(self, started: ev.ToolStarted | None, finished: ev.ToolFinished, seconds: float) -> str:
         style, status, name = self.style, finished.result.status, one_line(finished.name, 60)
         exited = status in ("done", "failed") and finished.display.get("code") is not None
         paint = style.green if status == "done" and not finished.display.get("code") else style.red
         outcome = self._outcome(finished, exited=exited)
         outcome = f"  → {outcome}" if outcome else ""
-        time = f"  {duration(finished.seconds)}" if finished.seconds >= 0.05 else ""
+        time = f"  {duration(seconds)}" if seconds >= 0.05 else ""
         used = width(name) + width(outcome) + width(time) + 2
         title = self._title(started, (self.columns or 200) - used) if started else ""
         word = outcome if status == "done" or exited else style.red(outcome)
@@ -74,11 +80,10 @@ class Lines(Base, frozen=True):
         return [self.style.dim(line) for line in lines[:200] + extra if line or len(lines) > 1]
 
     def preview(self, display: dict[str, Any], *, limit: int = 60) -> list[str]:
-        """What a question is about: the diff of an edit, the command of a run, or text."""
+        """What a question is about: the diff of an edit (its title names the file), the command of a run, or text."""
         match display.get("kind"):
             case "diff":
-                body = diff_lines(str(display.get("diff", "")), self.style, self.speech, limit=limit)
-                lines = [self.style.bold(one_line(str(display.get("path", "")))), *body]
+                lines = diff_lines(str(display.get("diff", "")), self.style, self.speech, limit=limit)
             case "command":
                 where = one_line(str(display.get("cwd", "")))
                 lines = [f"$ {line}" for line in clean(str(display.get("command", ""))).split("\n")]
@@ -176,9 +181,9 @@ class Lines(Base, frozen=True):
         if event.reason:
             paint = self.style.red if event.status in ("failed", "refused") else self.style.yellow
             lines.append(paint(clean(self.speech.told(event.reason, event.values))))
-        return [*lines, self.style.dim(self._figures(event, session))]
+        return [*lines, "\n".join(map(self.style.dim, self._figures(event, session)))]
 
-    def _figures(self, event: ev.TurnFinished, session: str) -> str:
+    def _figures(self, event: ev.TurnFinished, session: str) -> list[str]:
         speech, usage = self.speech, event.usage
         parts = [speech(f"turn_{event.status}", time=duration(event.seconds)), speech("steps", count=event.steps)]
         if usage.input or usage.output:
@@ -186,7 +191,19 @@ class Lines(Base, frozen=True):
             parts += [speech("tokens_in", tokens=tokens(usage.input), cached=cached)]
             parts += [speech("tokens_out", tokens=tokens(usage.output))]
             parts += [speech("price_unknown") if event.cost is None else money(event.cost)]
-        return " · ".join([*parts, *([session] if session else [])])
+        return _packed([*parts, *([session] if session else [])], self.columns)
+
+
+def _packed(parts: list[str], columns: int) -> list[str]:
+    """The parts in as few lines as they fit in; one line when `columns` is 0."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} · {part}"
+        if columns and width(longer) >= columns:
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    return lines
 
 
 def _arguments(arguments: dict[str, Any]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from gongfu.surfaces.cli.style import clean
 
+_SGR = re.compile(r"\x1b\[[0-9;]*m")
 _ENOUGH = 8  # characters of a line that tell what kind of block it belongs to
 
 
@@ -66,7 +68,9 @@ def draw(markdown: str, columns: int, *, color: bool) -> str:
         theme=Theme({"markdown.code": "cyan"}),
     )  # fmt: skip
     console.print(_document(clean(markdown)))
-    return "\n".join(line.rstrip() for line in sink.getvalue().split("\n")).strip("\n")
+    lines = [line.rstrip() for line in sink.getvalue().split("\n")]
+    shown = [at for at, line in enumerate(lines) if _SGR.sub("", line).strip()]
+    return "\n".join(lines[shown[0] : shown[-1] + 1]) if shown else ""
 
 
 def _document(text: str) -> Any:

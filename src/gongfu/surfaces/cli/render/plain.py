@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gongfu.core import events as ev
 from gongfu.core.base import Base
+from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.style import clean
 
@@ -28,7 +29,7 @@ class Plain:
         self._session = session
         self._quiet = quiet
         self._stream = stream
-        self._started: dict[str, ev.ToolStarted] = {}
+        self._calls = Calls(lines)
         self._text = ""
         self._thinking = ""
         self._shown = ""  # the last answer that has gone to `out` already
@@ -49,7 +50,7 @@ class Plain:
             case ev.RequestFailed():
                 return self._failed(event)
             case _:
-                return self._note(event)
+                return self._note(entry)
 
     def _delta(self, text: str) -> Written:
         self._text += text
@@ -85,14 +86,11 @@ class Plain:
             closing = closing[:-1]
         return Written(out=out, err="".join(line + "\n" for line in closing))
 
-    def _note(self, event: ev.AnyEvent) -> Written:
-        if isinstance(event, ev.ToolStarted):
-            self._started[event.call] = event
-            return Written()
-        if isinstance(event, ev.ToolFinished):
-            lines = self._lines.tool(self._started.pop(event.call, None), event)
+    def _note(self, entry: ev.Entry) -> Written:
+        lines = self._calls.follow(entry)
+        if lines:
             return Written(err="" if self._quiet else _line("\n".join(lines)))
-        return Written(err=_line(self._lines.note(event, quiet=self._quiet)))
+        return Written(err=_line(self._lines.note(entry.event, quiet=self._quiet)))
 
 
 def _line(text: str) -> str:

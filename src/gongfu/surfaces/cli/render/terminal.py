@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gongfu.core import events as ev
-from gongfu.core.base import Base
+from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.render.markdown import MarkdownStream, draw
 from gongfu.surfaces.cli.render.numbers import duration
@@ -12,14 +12,6 @@ from gongfu.surfaces.cli.width import wrap
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_FRAMES = "|/-\\"
-
-
-class Running(Base, frozen=True):
-    """A call that runs: since when (`time` of its entry) and the end of what it has printed."""
-
-    started: ev.ToolStarted
-    since: float
-    tail: str = ""
 
 
 class Terminal:
@@ -35,7 +27,7 @@ class Terminal:
         self._frames = _FRAMES if symbols else _PLAIN_FRAMES
         self._markdown = MarkdownStream()
         self._thinking = ""
-        self._running: dict[str, Running] = {}
+        self._calls = Calls(lines)
         self._waiting: tuple[str, float] | None = None  # what for, and since when
         self._last = ""  # the kind of what was finished last: "" nothing, "text", "line"
         self._shown = ""
@@ -57,12 +49,12 @@ class Terminal:
                 return ""
             case ev.AnswerReceived():
                 return self._answer(event, columns)
-            case ev.ToolStarted() | ev.ToolOutput() | ev.ToolFinished():
-                return self._tool(event, entry.time)
+            case ev.ToolStarted() | ev.ToolOutput() | ev.ToolFinished() | ev.QuestionAsked():
+                return self._tool(entry)
             case ev.TurnFinished():
                 return self._finish(event, columns)
             case _:
-                return self._note(event, entry.time, columns)
+                return self._note(entry, columns)
 
     def living(self, now: float, columns: int) -> list[str]:
         """What is alive at `now`: the open block, running calls with their last output, or who is awaited."""
@@ -70,7 +62,7 @@ class Terminal:
         if self._markdown.open.strip():
             return wrap(clean(self._markdown.open.strip("\n")), columns - 1)
         lines: list[str] = []
-        for run in self._running.values():
+        for run in self._calls.running.values():
             tail = [line for line in clean(run.tail).split("\n") if line.strip()][-3:]
             title = self._plain_title(run.started)
             lines += [f"{frame} {title}  {duration(max(0.0, now - run.since))}", *(f"  │ {line}" for line in tail)]
@@ -107,37 +99,25 @@ class Terminal:
         self._shown = event.message.text
         return self._thought() + self._blocks(self._markdown.finish(), columns)
 
-    def _tool(self, event: ev.ToolStarted | ev.ToolOutput | ev.ToolFinished, time: float) -> str:
-        run = self._running.get(event.call)
-        match event:
-            case ev.ToolStarted():
-                self._running[event.call] = Running(started=event, since=time)
-                return ""
-            case ev.ToolOutput():
-                if run:
-                    tail = (run.tail + event.text)[-4000:]
-                    self._running[event.call] = Running(started=run.started, since=run.since, tail=tail)
-                return ""
-            case ev.ToolFinished():
-                self._running.pop(event.call, None)
-                if self._quiet:
-                    return ""
-                return self._as("line", "\n".join(self._lines.tool(run.started if run else None, event)))
+    def _tool(self, entry: ev.Entry) -> str:
+        lines = self._calls.follow(entry)
+        return "" if self._quiet else self._as("line", "\n".join(lines))
 
     def _finish(self, event: ev.TurnFinished, columns: int) -> str:
         self._waiting = None
-        self._running.clear()
+        self._calls.running.clear()
         text = self._thought() + self._blocks(self._markdown.finish(), columns)
         if event.text.strip() and event.text.strip() != self._shown.strip():
             text += self._blocks([event.text], columns)
         closing = self._lines.closing(event, self._session)
         return text + self._as("text", "\n".join(closing[:-1] if self._quiet else closing))
 
-    def _note(self, event: ev.AnyEvent, time: float, columns: int) -> str:
-        speech, broken = self._lines.speech, ""
+    def _note(self, entry: ev.Entry, columns: int) -> str:
+        event, speech, broken = entry.event, self._lines.speech, ""
+        self._calls.follow(entry)
         if isinstance(event, ev.RequestSent):
-            self._waiting = (speech("waiting_for", model=event.model.rpartition("/")[2]), time)
+            self._waiting = (speech("waiting_for", model=event.model.rpartition("/")[2]), entry.time)
         elif isinstance(event, ev.RequestFailed):
-            self._waiting = (speech("waiting_retry"), time) if event.retry_in else None
+            self._waiting = (speech("waiting_retry"), entry.time) if event.retry_in else None
             broken = self._blocks(self._markdown.finish(), columns)
         return broken + self._as("line", self._lines.note(event, quiet=self._quiet))

@@ -1,0 +1,53 @@
+"""Calls from their start to their end."""
+
+from __future__ import annotations
+
+from gongfu.core import events as ev
+from gongfu.core.base import Base
+from gongfu.surfaces.cli.render.lines import Lines
+
+
+class Running(Base, frozen=True):
+    """A call that runs: since when (`time` of its entry) and the end of what it has printed."""
+
+    started: ev.ToolStarted
+    since: float
+    tail: str = ""
+
+
+class Calls:
+    """Pairs the events of each call. What a person has agreed to was seen then, and is not shown in full again."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._asked: dict[str, str] = {}
+        self._seen: set[str] = set()
+        self.running: dict[str, Running] = {}
+
+    def follow(self, entry: ev.Entry) -> list[str]:
+        """Take in an entry; the lines of a call that has ended, else nothing."""
+        event = entry.event
+        match event:
+            case ev.QuestionAsked():
+                self._asked[event.question] = event.call
+            case ev.QuestionAnswered() if event.by == "person":
+                self._seen.add(self._asked.pop(event.question, ""))
+            case ev.ToolStarted():
+                self.running[event.call] = Running(started=event, since=entry.time)
+            case ev.ToolOutput() if event.call in self.running:
+                run = self.running[event.call]
+                tail = (run.tail + event.text)[-4000:]
+                self.running[event.call] = Running(started=run.started, since=run.since, tail=tail)
+            case ev.ToolFinished():
+                return self._end(event, entry.time)
+            case _:
+                pass
+        return []
+
+    def _end(self, event: ev.ToolFinished, time: float) -> list[str]:
+        run = self.running.pop(event.call, None)
+        if run is None:
+            return self._lines.tool(None, event)
+        ran = min(event.seconds, time - run.since) if event.seconds else 0.0  # without the wait for a permission
+        body = event.call not in self._seen or self._lines.verbose
+        return self._lines.tool(run.started, event, seconds=ran, body=body)
