@@ -167,7 +167,7 @@ def test_an_unknown_provider_is_a_usage_error(program: Program) -> None:
 
 def test_without_any_model_it_says_what_to_do(program: Program) -> None:
     done = program.call("run", "hello you")
-    assert done.code == 1, done
+    assert done.code == 2, done
     assert "gongfu models pull" in done.err
 
 
