@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gongfu.toolkit.transcript import HELD, LiveText, Transcript, decode_output, live_text
+from gongfu.tools.output import clean_terminal
 from tests.toolkit.kit import Store
 
 
@@ -108,6 +109,18 @@ def test_what_the_person_sees_carries_no_commands_for_the_terminal(text: str, sh
 @given(st.text(max_size=200))
 def test_no_escape_gets_through(text: str) -> None:
     assert not set(live_text(text)) & {chr(n) for n in (*range(9), 11, 12, *range(14, 32), *range(127, 160))}
+
+
+@pytest.mark.parametrize("at", range(1, 40))
+def test_signs_cut_in_two_are_understood(at: int) -> None:
+    data = b"a\x1b[1;31mred\x1b[0m\r\n\x1b]0;title\x07\x1b(B 9%\r10%\r\nend"
+    pieces: list[str] = []
+    live = LiveText(pieces.append, rate=1e9)
+    for piece in (data[:at], data[at:]):
+        live.add(piece)
+    live.flush(last=True)
+    assert clean_terminal("".join(pieces)) == "ared\n10%\nend"
+    assert set("".join(pieces)) <= set("ared\n\r 9%10end")
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=60), st.integers(1, 7))

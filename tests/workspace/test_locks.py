@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -78,4 +79,5 @@ def test_a_detached_process_has_a_session_and_a_log_of_its_own(tmp_path: Path) -
         assert log.stat().st_mode & 0o777 == 0o600
     finally:
         os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        with contextlib.suppress(ChildProcessError):  # it may be waited for already
+            os.waitpid(pid, 0)

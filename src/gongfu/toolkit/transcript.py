@@ -20,6 +20,7 @@ _CONTROL = rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]"
 _HIGH_PAIR = rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]"
 _CHINESE_PAIR = rb"[\xa1-\xf7][\xa1-\xfe]"
 _ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?"
+_OPEN_ESCAPE = rb"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*|[ -/]*)\Z"
 _UNSEEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 _REDRAWN = r"(?:^|(?<=[\r\n]))(?:[^\r\n]*+\r)++(?=[^\r\n])"
 
@@ -226,7 +227,7 @@ class LiveText:
         """More output. Gives the seconds after which `flush` is due; 0 when all is shown."""
         self._waiting += data
         if len(self._waiting) > 4 * self.STRETCH:
-            del self._waiting[: -self.STRETCH]
+            self._waiting = bytearray(_last_of(bytes(self._waiting), self.STRETCH))
         return self.flush()
 
     def flush(self, *, last: bool = False) -> float:
@@ -239,17 +240,30 @@ class LiveText:
 
     def _emit(self, *, last: bool) -> None:
         data = bytes(self._waiting)
-        end = len(data) if last else _whole_characters(data)
+        end = len(data) if last else _whole_signs(data, _whole_characters(data))
         if end:
             self._shown_at = time.monotonic()
             del self._waiting[:end]
-            self._show(live_text(decode_output(data[:end][-self.STRETCH :])))
+            self._show(live_text(decode_output(_last_of(data[:end], self.STRETCH))))
 
 
 def live_text(text: str) -> str:
     """Text without escape sequences and control characters; of a line drawn several times the last state."""
     plain = re.sub(_ESCAPE, "", text).replace("\r\n", "\n")
     return re.sub(_UNSEEN, "", re.sub(_REDRAWN, "\r", plain) if "\r" in plain else plain)
+
+
+def _last_of(data: bytes, size: int) -> bytes:
+    """At most the last `size` bytes, from the start of a line if there is one."""
+    return data if len(data) <= size else _from_line_start(data[-size:])
+
+
+def _whole_signs(data: bytes, end: int) -> int:
+    """The same `end`, or the place before it where an escape sequence or a line end begins that is not whole yet."""
+    escape = data.rfind(b"\x1b", max(0, end - 256), end)
+    if escape >= 0 and re.match(_OPEN_ESCAPE, data[escape:end]):
+        end = escape
+    return end - (len(data[:end]) - len(data[:end].rstrip(b"\r")))
 
 
 def _whole_characters(data: bytes) -> int:
