@@ -234,7 +234,7 @@ async def test_no_match_shows_the_nearest_lines_and_inserts_nothing(tmp_path: Pa
     assert "no lines come near" in await refused(tmp_path, raw, old="completely different words", new="x")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.tuples(st.text(st.sampled_from("ab \t'“é中"), max_size=6), st.sampled_from(["\n", "\r\n", "\r"])),
@@ -281,7 +281,7 @@ def _ends(text: str) -> list[str]:
     return re.findall(r"\r\n|\n|\r", text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.text(st.sampled_from("ab \t\n()*.\"'"), max_size=40), st.text(st.sampled_from("ab \t\n()*.\"'"), max_size=12))
 def test_no_text_breaks_the_search(text: str, old: str) -> None:
     try:

@@ -31,6 +31,7 @@ from gongfu.workspace.root import Workspace
 SAMPLES = [
     ("gbk", "# 配置文件\nname = 测试\n"),
     ("gbk", "中文"),
+    ("gbk", "needle 针"),
     ("gbk", "print('错误')\n"),
     ("gb18030", "你好，世界😀\n"),
     ("big5", "# 設定檔\nname = 測試\n"),

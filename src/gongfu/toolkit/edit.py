@@ -36,11 +36,12 @@ class EditTools:
     async def _facts(self, args: dict[str, Any]) -> Facts:
         located = self._places.judge(args["path"])
         edits = _edits(args.get("old"), args.get("new"), args.get("all") or False, args.get("edits"))
-        before, edited = await anyio.to_thread.run_sync(self._plan, located, edits)
         paths = self._places.paths(located, write=True)
         preview: Display = {}
-        if edited.file.raw != before.raw:
-            preview = diff_of(located.shown, before.text, edited.file.text)
+        if not self._places.needs_consent(located):
+            before, edited = await anyio.to_thread.run_sync(self._plan, located, edits)
+            if edited.file.raw != before.raw:
+                preview = diff_of(located.shown, before.text, edited.file.text)
         return Facts(access=("write",), paths=paths, writes=paths, title=located.shown, preview=preview)
 
     def _claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:

@@ -147,10 +147,11 @@ class FileTools:
 
     async def _write_facts(self, args: dict[str, Any]) -> Facts:
         located = self._places.judge(args["path"])
-        old, new = await anyio.to_thread.run_sync(self._before_write, located, args["content"])
         preview: Display = {}
-        if old is None or new != old.raw:
-            preview = diff_of(located.shown, old.text if old else "", _plain(new, old), created=old is None)
+        if not self._places.needs_consent(located):
+            old, new = await anyio.to_thread.run_sync(self._before_write, located, args["content"])
+            if old is None or new != old.raw:
+                preview = diff_of(located.shown, old.text if old else "", _plain(new, old), created=old is None)
         paths = self._places.paths(located, write=True)
         return Facts(access=("write",), paths=paths, writes=paths, title=located.shown, preview=preview)
 

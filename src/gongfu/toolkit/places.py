@@ -47,6 +47,11 @@ class Places:
             return (*paths, str(located.asked))
         return paths
 
+    def needs_consent(self, located: Located) -> bool:
+        """Whether a person must agree before anything of the file is looked at, also for a preview or a failure."""
+        names = (located.path, located.asked)
+        return not located.inside or any(why_protected(p, self.workspace, write=True) for p in names)
+
     def missing(self, located: Located) -> ToolFailure:
         """The failure of a file that is not there, with the names that come near."""
         near = self._near(located)

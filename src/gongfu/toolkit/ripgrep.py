@@ -1,7 +1,7 @@
 """The same search with the program `rg`: quick over many files, with the same results as in Python.
 
 ripgrep is given the files one by one, so ignore files, secrets and links are decided in one place. Files that are no
-valid UTF-8, or hold zeros, are left to Python, which knows their encodings.
+valid UTF-8, or hold control characters, are left to Python, which knows their encodings and what is binary.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from gongfu.toolkit.grep import HUGE, Hits, Line, Query, Skipped, in_thread, sea
 from gongfu.workspace.process import run
 
 _ARGUMENTS = 60_000
+_USUAL_LINE = r"[^\x00-\x07\x0b\x0e-\x1a\x1c-\x1f]*"
 _FILES = 1500
 _KEEP = 64 * 1024 * 1024
 
@@ -57,7 +58,7 @@ async def search_with_rg(
         left = usual
         if able:
             try:
-                odd = await _lines(program, ["-l0axv", "-e", r"[^\x00]*"], usual, env, until, split=b"\0")
+                odd = await _lines(program, ["-l0axv", "-e", _USUAL_LINE], usual, env, until, split=b"\0")
                 strange = {Path(os.fsdecode(p)) for p in odd}
                 hits = await _plain_hits(program, [p for p in usual if p not in strange], query, env, until)
                 left = [p for p in usual if p in strange]

@@ -106,7 +106,7 @@ class SearchTools:
             found = sorted(found, key=_age)
         order = "newest first" if sort == "newest" else "by name"
         if not found:
-            return Outcome(text=_noted(f"No file matches {glob} in {located.shown}.", files.notes), display=_count(0))
+            return Outcome(text=_noted(f"No file matches {glob} in {located.shown}", files.notes), display=_count(0))
         room = self._room
         shown: list[str] = []
         for path in found[:_MOST_FILES]:
@@ -161,7 +161,7 @@ class SearchTools:
         except TimeoutError:
             slow = f"stopped after {_SECONDS:.0f} seconds; narrow by path or glob"
         notes = [*filter(None, [slow]), *files.notes, *report.notes(skipped, files.protected)]
-        text = report.text() or f"No match for {pattern} in {len(files.paths)} files of {located.shown}."
+        text = report.text() or f"No match for {pattern} in {len(files.paths)} files of {located.shown}"
         summary = f"{report.count} matches in {report.files} files"
         return Outcome(text=_noted(text, notes), display=text_display("", summary))
 
@@ -203,6 +203,8 @@ class SearchTools:
             if stop():
                 break
             if wanted is not None and not wanted(path):
+                continue
+            if not secrets and path.is_symlink():
                 continue
             if not secrets and why_protected(path, self._workspace, write=False) == "secret":
                 protected.append(self._workspace.show(path))

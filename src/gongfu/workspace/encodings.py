@@ -145,7 +145,7 @@ def _mean(text: str, value: Callable[[str], float]) -> float:
     return sum(scores) / len(scores) if scores else 0.0
 
 
-def _hanzi(common: frozenset[str], codec: str, first: int, last: int) -> Callable[[str, bytes], float]:
+def _hanzi(common: frozenset[str], codec: str, first: int, last: int, plain: float) -> Callable[[str, bytes], float]:
     def value(c: str) -> float:
         if c in common:
             return 1.5
@@ -153,7 +153,7 @@ def _hanzi(common: frozenset[str], codec: str, first: int, last: int) -> Callabl
             return 1.2
         code = int.from_bytes(c.encode(codec, "replace"), "big")
         if first <= code <= last and code & 0xFF >= 0x40:
-            return 0.5
+            return plain
         return -0.3 if "\u4e00" <= c <= "\u9fff" else -1.0
 
     return lambda text, _: _mean(text, value)
@@ -183,7 +183,8 @@ def _cyrillic(text: str, _: bytes) -> float:
 
     words = re.findall("[А-Яа-яё]+", text)
     odd = sum(len(w) == 1 for w in words) + sum(len(re.findall("[а-яё][А-Я]", w)) * 2 for w in words)
-    return _mean(text, value) - (odd / len(words) if words else 1.0)
+    few = 0.3 if sum(map(len, words)) < 5 else 0.0  # two letters are as well one Chinese character
+    return _mean(text, value) - few - (odd / len(words) if words else 1.0)
 
 
 def _western(text: str, runs: bytes) -> float:
@@ -195,8 +196,8 @@ def _western(text: str, runs: bytes) -> float:
 
 
 _CANDIDATES: tuple[tuple[tuple[str, ...], Callable[[str, bytes], float]], ...] = (
-    (("gbk", "gb18030"), _hanzi(_CHINESE, "gbk", 0xB0A1, 0xD7F9)),
-    (("big5", "cp950", "big5hkscs"), _hanzi(_TRADITIONAL, "big5", 0xA440, 0xC67E)),
+    (("gbk", "gb18030"), _hanzi(_CHINESE, "gbk", 0xB0A1, 0xD7F9, 0.7)),
+    (("big5", "cp950", "big5hkscs"), _hanzi(_TRADITIONAL, "big5", 0xA440, 0xC67E, 0.5)),
     (("cp932",), _kana),
     (("euc_jp",), _kana),
     (("euc_kr", "cp949"), _hangul),
