@@ -111,6 +111,18 @@ def test_no_escape_gets_through(text: str) -> None:
     assert not set(live_text(text)) & {chr(n) for n in (*range(9), 11, 12, *range(14, 32), *range(127, 160))}
 
 
+def test_a_flood_is_shown_from_its_first_line_to_its_last() -> None:
+    pieces: list[str] = []
+    live = LiveText(pieces.append)
+    live.add(b"first\n" + b"x" * 99 + b"\n" + b"filler\n" * 20_000)
+    live.add(b"filler\n" * 20_000 + b"last\n")
+    live.flush(last=True)
+    assert pieces[0].startswith("first\nxxx")
+    assert pieces[-1].endswith("filler\nlast\n")
+    assert max(map(len, pieces)) <= LiveText.STRETCH
+    assert len(pieces) <= 3
+
+
 @pytest.mark.parametrize("at", range(1, 40))
 def test_signs_cut_in_two_are_understood(at: int) -> None:
     data = b"a\x1b[1;31mred\x1b[0m\r\n\x1b]0;title\x07\x1b(B 9%\r10%\r\nend"

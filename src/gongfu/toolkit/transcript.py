@@ -210,7 +210,7 @@ def _from_line_start(data: bytes) -> bytes:
 
 
 class LiveText:
-    """Shows output as it comes: at most `rate` times a second, and of a flood only the end of each stretch.
+    """Shows output as it comes: at most `rate` times a second; of a flood the beginning and the end of each stretch.
 
     Escape sequences are removed; a carriage return stays where a line is drawn anew. `flush` shows the rest.
     """
@@ -225,6 +225,10 @@ class LiveText:
 
     def add(self, data: bytes) -> float:
         """More output. Gives the seconds after which `flush` is due; 0 when all is shown."""
+        if not self._shown_at and len(data) > 4 * self.STRETCH:
+            head = _to_line_end(data[: self.STRETCH])
+            self._show(live_text(decode_output(head)))
+            data = data[len(head) :]
         self._waiting += data
         if len(self._waiting) > 4 * self.STRETCH:
             self._waiting = bytearray(_last_of(bytes(self._waiting), self.STRETCH))
