@@ -83,6 +83,31 @@ def test_a_phrase_is_a_task_and_a_word_is_one_when_said_so(program: Program) -> 
         assert (done.code, done.out) == (0, "Done.\n"), (args, done)
 
 
+def test_a_run_that_cannot_begin_leaves_no_session(program: Program) -> None:
+    assert program.call("run", "hello there").code == 2
+    assert json.loads(program.call("sessions", "--json").out)["sessions"] == []
+
+
+def test_images_for_a_model_without_eyes_and_bad_schemas_are_refused_before_anything_is_sent(program: Program) -> None:
+    (program.folder / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(30))
+    (program.folder / "a.txt").write_text("text")
+    (program.folder / "bad.json").write_text('{"type": 5}')
+    (program.folder / "list.json").write_text("[]")
+    (program.folder / "no.json").write_text("{")
+    key = {"DEEPSEEK_API_KEY": "x", "GONGFU_MODEL": "deepseek/deepseek-chat"}
+    cases = [("--image", "a.png"), ("--image", "a.txt")]
+    cases += [("--output-schema", f"{name}.json") for name in ("bad", "list", "no")]
+    for option, name in cases:
+        done = program.call("run", option, name, "look at it", **key)
+        assert done.code == 2, (name, done)
+        assert "Nothing was sent" in done.err
+
+
+def test_help_is_a_word_too(program: Program) -> None:
+    assert program.call("help").out == program.call("--help").out
+    assert program.call("help", "run").out == program.call("run", "-h").out
+
+
 def test_options_may_stand_before_a_command(program: Program) -> None:
     assert json.loads(program.call("--json", "sessions").out) == {"type": "sessions", "sessions": []}
     assert program.call("--lang=zh", "config", "set", "--help").out.startswith("用法：")

@@ -222,6 +222,19 @@ def test_ctrl_c_stops_the_turn_and_leaves_no_process(program: Program, serve: Se
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+def test_a_turn_that_was_stopped_goes_on(program: Program, serve: Serve) -> None:
+    server = serve(shell("echo $$ > pid; sleep 307.5"), Say("Gone on."))
+    process = program.start("run", "--yes", "wait long")
+    wait_for(program.folder / "pid")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 130
+    assert not lives("sleep 307.5")
+    done = program.run("-c")
+    assert (done.code, done.out) == (0, "Gone on.\n"), done
+    assert [m["role"] for m in server.requests[-1].body["messages"]][-2:] == ["assistant", "tool"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 def test_ctrl_c_while_the_model_is_silent(program: Program, serve: Serve) -> None:
     server = serve(Fault("hang", after=-1))
     process = program.start("run", "wait long")

@@ -109,7 +109,7 @@ async def _turn(cli: Cli, chosen: Chosen, project: DemoProject) -> TurnFinished:
         cli.session = session.id
         screen = choose(cli, session.id, form="", quiet=False, structured=False)
         drive = Drive(session, screen, None)
-        return await drive.run(Task(text=TASK), lambda: cli.note(cli.say("stopping")), lambda: end_now(cli.mark))
+        return await drive.run(Task(text=TASK), stopping=cli.say("stopping"), kill=lambda: end_now(cli.mark))
 
 
 async def _outcome(cli: Cli, chosen: Chosen, project: DemoProject, finished: TurnFinished) -> int:

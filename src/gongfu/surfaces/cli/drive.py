@@ -43,12 +43,12 @@ class Drive:
         self._person = person
         self._asking: dict[str, anyio.CancelScope] = {}
 
-    async def run(self, task: Task, stopping: Callable[[], None], kill: Callable[[], None]) -> ev.TurnFinished:
-        """Run the task to the end of its turn. Ctrl-C calls `stopping` and cancels the turn, pressed again `kill`."""
+    async def run(self, task: Task, *, stopping: str, kill: Callable[[], None]) -> ev.TurnFinished:
+        """Run the task to the end of its turn. Ctrl-C shows `stopping` and cancels the turn; pressed again: `kill`."""
         async with self._session.stream.subscribe() as entries, anyio.create_task_group() as tasks:
 
             def stop() -> None:
-                stopping()
+                self._screen.note(stopping)
                 tasks.start_soon(self._session.cancel)
 
             with interrupts(stop, kill):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from gongfu.app import App
 from gongfu.core.base import Base
@@ -11,6 +11,7 @@ from gongfu.core.specs import ModelInfo
 from gongfu.models.detect import survey
 from gongfu.models.keys import find_key
 from gongfu.models.known import CLOUD, model_in
+from gongfu.models.router import Role
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.opening import opened, run_async
 from gongfu.surfaces.cli.options import Opening
@@ -52,15 +53,17 @@ def list_models(cli: Cli, *, as_json: bool, config: str | None, root: str | None
 
 def _configured(cli: Cli, app: App) -> list[Row]:
     models = app.settings.models
-    roles = [("main", ref) for ref in models.main] + [("fast", ref) for ref in models.fast]
+    place = cli.say("setup.found_settings")
+    rows = [_row(app, ref, "settings", place, "main") for ref in models.main]
+    rows += [_row(app, ref, "settings", place, "fast") for ref in models.fast]
     if models.embedding:
-        roles.append(("embedding", models.embedding))
-    return [_row(app, ref, "settings", cli.say("setup.found_settings"), role) for role, ref in roles]
+        rows.append(_row(app, models.embedding, "settings", place, "embedding"))
+    return rows
 
 
-def _row(app: App, ref: str, source: str, place: str, role: str = "") -> Row:
+def _row(app: App, ref: str, source: str, place: str, role: Role | Literal[""] = "") -> Row:
     try:
-        info = app.router.info(ref)
+        info = app.router.info(ref, role or "main")
     except UserError as error:
         return Row(ref=ref, source=source, place=place, role=role, problem=str(error))
     return Row(ref=ref, source=source, place=place, role=role, info=info)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from gongfu.app import App
 from gongfu.core.errors import EXIT_DONE, EXIT_FAILED
-from gongfu.models.probe import Finding, probe
+from gongfu.models.probe import Finding, probe, probe_vectors
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.opening import opened, run_async
 from gongfu.surfaces.cli.options import Opening
@@ -26,18 +27,18 @@ def test_model(cli: Cli, *, ref: str | None, deep: bool, as_json: bool, config: 
 
 
 async def _test(cli: Cli, app: App, ref: str, *, deep: bool, as_json: bool) -> int:
-    provider = (await app.router.chain("main", ref))[0]
+    name, checks = await _checks(app, ref, deep=deep)
     if not as_json:
-        cli.out.line(cli.out_style.bold(provider.info.ref))
+        cli.out.line(cli.out_style.bold(name))
     found: list[Finding] = []
-    async with aclosing(probe(provider, deep=deep)) as findings:
+    async with aclosing(checks) as findings:
         async for finding in findings:
             found.append(finding)
             if not as_json:
                 _print(cli, finding)
     ok = all(finding.level != "fail" for finding in found)
     if as_json:
-        checks = [
+        rows = [
             {
                 "name": finding.name,
                 "level": finding.level,
@@ -46,8 +47,17 @@ async def _test(cli: Cli, app: App, ref: str, *, deep: bool, as_json: bool) -> i
             }
             for finding in found
         ]
-        cli.out.line(to_json({"type": "model_test", "model": provider.info.ref, "ok": ok, "checks": checks}))
+        cli.out.line(to_json({"type": "model_test", "model": name, "ok": ok, "checks": rows}))
     return EXIT_DONE if ok else EXIT_FAILED
+
+
+async def _checks(app: App, ref: str, *, deep: bool) -> tuple[str, AsyncGenerator[Finding, None]]:
+    """The reference that is tested, and its checks: those of vectors for the embedding model."""
+    embedder = app.router.embedder(ref) if app.router.makes_vectors(ref) else None
+    if embedder is not None:
+        return embedder.info.ref, probe_vectors(embedder)
+    provider = (await app.router.chain("main", ref))[0]
+    return provider.info.ref, probe(provider, deep=deep)
 
 
 def _print(cli: Cli, finding: Finding) -> None:

@@ -37,6 +37,8 @@ class Root(Group):
 
     def _arrange(self, args: list[str]) -> list[str]:
         """Options before a command go behind it; without a command the arguments are those of `run`."""
+        if args[:1] == ["help"]:  # what people type who come from other tools
+            args = [*args[1:], "--help"] if set(args[1:2]) <= set(self.loaders) else args
         at = first_word(args, self.params)
         named = args[at] if at is not None else ""
         if named in self.loaders and not {"-p", "--prompt"} & set(args[:at]):

@@ -115,4 +115,12 @@ def _schema(name: str) -> dict[str, Any]:
         raise UsageError("cli.schema_no_json", path=name, reason=error) from error
     if not isinstance(value, dict):
         raise UsageError("cli.schema_no_object", path=name)
-    return cast("dict[str, Any]", value)
+    import jsonschema_rs  # only when a schema is given
+
+    schema = cast("dict[str, Any]", value)
+    try:
+        jsonschema_rs.validator_for(schema)
+    except ValueError as error:
+        reason = str(error).partition("\n")[0]
+        raise UsageError("cli.schema_bad", path=name, reason=reason) from error
+    return schema

@@ -30,6 +30,10 @@ class Screen(Protocol):
         """Redraw what is alive at `now` (seconds since 1970)."""
         ...
 
+    def note(self, text: str) -> None:
+        """Say something besides the events."""
+        ...
+
     def pause(self) -> None:
         """Keep still: somebody answers a question."""
         ...
@@ -48,8 +52,15 @@ class _Still:
 
     animated = False
 
+    def __init__(self, cli: Cli) -> None:
+        self._cli = cli
+
     def tick(self, now: float) -> None:
         del now
+
+    def note(self, text: str) -> None:
+        """Standard error is free for it."""
+        self._cli.note(text)
 
     def pause(self) -> None:
         """Nothing moves."""
@@ -65,8 +76,8 @@ class PlainScreen(_Still):
     """No terminal, or one that cannot move its cursor."""
 
     def __init__(self, cli: Cli, session: str, *, quiet: bool) -> None:
+        super().__init__(cli)
         lines = Lines(style=cli.err_style, speech=cli.say, verbose=cli.verbose)
-        self._cli = cli
         self._plain = Plain(lines, session=session, quiet=quiet, stream=cli.out.tty)
 
     def feed(self, entry: ev.Entry) -> None:
@@ -100,6 +111,9 @@ class TerminalScreen:
     def tick(self, now: float) -> None:
         self._painter.live(self._terminal.living(now, self._cli.size()[0]))
 
+    def note(self, text: str) -> None:
+        self._painter.commit(self._cli.out_style.dim(text))
+
     def pause(self) -> None:
         self._painter.pause()
 
@@ -114,7 +128,7 @@ class JsonScreen(_Still):
     """One object at the end; warnings and retries on standard error meanwhile."""
 
     def __init__(self, cli: Cli, session: str, *, quiet: bool, structured: bool) -> None:
-        self._cli = cli
+        super().__init__(cli)
         self._session = session
         self._structured = structured
         self._quiet = quiet
@@ -138,7 +152,7 @@ class StreamJsonScreen(_Still):
     """A header, one event a line, and the result object last."""
 
     def __init__(self, cli: Cli, session: str, *, structured: bool) -> None:
-        self._cli = cli
+        super().__init__(cli)
         self._session = session
         self._structured = structured
         cli.out.line(to_json({"type": "session", "session": session, "version": __version__, "format": 1}))

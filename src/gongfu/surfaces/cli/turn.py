@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gongfu.app import Session
+from gongfu.app import App, Session
+from gongfu.core.errors import UsageError, UserError
 from gongfu.core.messages import ImagePart
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.drive import Drive, Task, end_now
@@ -19,8 +20,15 @@ def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
 
     async def work() -> int:
         async with opened(cli, opening) as app:
+            if images:
+                await _check_images(app)
             session = await app.session(asked.session, latest=asked.latest)
-            return await _drive(cli, session, asked, images)
+            try:
+                return await _drive(cli, session, asked, images)
+            except UserError:
+                if session.state.turn is None and session.state.finished is None:
+                    await app.delete(session.id)  # nothing was begun: no empty session stays behind
+                raise
 
     return run_async(work)
 
@@ -33,10 +41,17 @@ def _images(names: tuple[str, ...]) -> tuple[ImagePart, ...]:
     return tuple(read_image(name) for name in names)
 
 
+async def _check_images(app: App) -> None:
+    """Raises UsageError when the model that is asked first takes no images."""
+    info = (await app.router.chain("main"))[0].info
+    if not info.images:
+        raise UsageError("cli.images_unsupported", model=info.ref)
+
+
 async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePart, ...]) -> int:
     cli.session = session.id
     screen = choose(cli, session.id, form=asked.form, quiet=asked.quiet, structured=asked.schema is not None)
     drive = Drive(session, screen, cli.person)
     task = Task(text=asked.text, images=images, schema=asked.schema)
-    finished = await drive.run(task, lambda: cli.note(cli.say("stopping")), lambda: end_now(cli.mark))
+    finished = await drive.run(task, stopping=cli.say("stopping"), kill=lambda: end_now(cli.mark))
     return exit_code(finished)

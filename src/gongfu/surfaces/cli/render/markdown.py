@@ -17,6 +17,7 @@ class MarkdownStream:
     def __init__(self) -> None:
         self.open = ""
         self._parser: Any = None
+        self._enough = 0  # a large block is not parsed again before it has grown by a tenth
 
     def feed(self, text: str) -> list[str]:
         """Add text; the blocks that are finished by it, as Markdown."""
@@ -24,7 +25,10 @@ class MarkdownStream:
         self.open += text
         if "\n" not in text and not before <= _ENOUGH < before + len(text):
             return []
+        if len(self.open) < self._enough:
+            return []
         last = self._last_block()
+        self._enough = 0 if last or len(self.open) < 4000 else len(self.open) * 11 // 10
         if last == 0:
             return []
         lines = self.open.split("\n")
@@ -33,7 +37,7 @@ class MarkdownStream:
 
     def finish(self) -> list[str]:
         """The end of the text: what was still open."""
-        done, self.open = self.open, ""
+        done, self.open, self._enough = self.open, "", 0
         return [done] if done.strip() else []
 
     def _last_block(self) -> int:

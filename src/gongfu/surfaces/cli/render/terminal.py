@@ -12,6 +12,7 @@ from gongfu.surfaces.cli.width import wrap
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_FRAMES = "|/-\\"
+_SHOWN = 6000  # characters at the end of an open block: more than a third of any screen
 
 
 class Terminal:
@@ -60,7 +61,7 @@ class Terminal:
         """What is alive at `now`: the open block, running calls with their last output, or who is awaited."""
         frame = self._frames[int(now * 10) % len(self._frames)]
         if self._markdown.open.strip():
-            return wrap(clean(self._markdown.open.strip("\n")), columns - 1)
+            return wrap(clean(self._markdown.open.strip("\n")[-_SHOWN:]), columns - 1)
         lines: list[str] = []
         for run in self._calls.running.values():
             tail = [line for line in clean(run.tail).split("\n") if line.strip()][-3:]
