@@ -16,13 +16,15 @@ from gongfu.models.endpoint import is_loopback
 from gongfu.models.keys import find_key, masked, variables_of
 from gongfu.models.known import address_in, api_of, known
 from gongfu.models.protocol import Delta, Dialect, Prepared, Request
-from gongfu.models.refs import LOCAL
+from gongfu.models.refs import LOCAL, SCRIPTED
 
 if TYPE_CHECKING:
     from gongfu.config.paths import Places
     from gongfu.config.settings import Provider
+    from gongfu.models.embeddings import Embedder
     from gongfu.models.local.guided import Files
     from gongfu.models.protocol import ModelProvider
+    from gongfu.models.refs import Target
     from gongfu.models.transport import Transport
 
 
@@ -171,6 +173,26 @@ def remote(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str], files: F
     from gongfu.models.local.guided import Guided
 
     return Guided(adapter, files)
+
+
+def embedding_endpoint(target: Target, given: Provider | None, env: Mapping[str, str], places: Places) -> Endpoint:
+    """Where a model turns text into vectors. Raises UserError for what makes none, and where a key is missing."""
+    if not target.model or known(target.written) or target.written == target.provider:
+        raise UsageError("router.unnamed_embedding", provider=target.provider)  # its default model is for words
+    api = given.api if given else target.provider
+    if api in (LOCAL, SCRIPTED):
+        raise UsageError("router.no_vectors", ref=target.written)
+    endpoint = endpoint_of(target.provider, given, env, places)
+    if endpoint.api == "anthropic":
+        raise UsageError("router.no_vectors", ref=target.written)
+    return endpoint
+
+
+def embedder(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str]) -> Embedder:
+    """What turns text into vectors at an endpoint."""
+    from gongfu.models.embeddings import Embedder
+
+    return Embedder(info, transport_of(endpoint, env))
 
 
 def _adapter(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str]) -> ModelProvider:

@@ -25,8 +25,8 @@ _SECONDS = 180.0
 class Finding(Base, frozen=True):
     """The outcome of one check.
 
-    `name` is one of reachable, key, model, streaming, usage, tools, structured, images, window, spent. `detail` and
-    `advice` speak to the person; advice is empty when nothing is to be done.
+    `name` is one of reachable, key, model, streaming, usage, tools, structured, images, window, vectors, spent.
+    `detail` and `advice` speak to the person; advice is empty when nothing is to be done.
     """
 
     name: str

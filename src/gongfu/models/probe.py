@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from typing import TYPE_CHECKING
 
 from gongfu.core.errors import ProviderFault
 from gongfu.models import checks
@@ -10,7 +11,12 @@ from gongfu.models.finding import PATIENCE, Finding, Probe, basics, findings_of,
 from gongfu.models.protocol import ModelProvider
 from gongfu.models.retry import RetryPolicy
 
-__all__ = ["Finding", "probe"]
+if TYPE_CHECKING:
+    from gongfu.models.embeddings import Embedder
+
+__all__ = ["Finding", "probe", "probe_vectors"]
+
+_ALIKE = ("The cat sits on the mat.", "A cat is sitting on the mat.", "Interest rates of the bank rose last quarter.")
 
 
 async def probe(
@@ -36,3 +42,36 @@ async def probe(
     if finding := await checks.window(asked, checks.sizes_for(asked.info.window, deep=deep, sizes=sizes)):
         yield finding
     yield spent(asked)
+
+
+async def probe_vectors(embedder: Embedder, *, patience: RetryPolicy = PATIENCE) -> AsyncGenerator[Finding, None]:
+    """Check a model that turns text into vectors: one request of three short texts."""
+    from gongfu.models.embeddings import nearness  # only for such a model
+
+    try:
+        first, second, other = (await embedder.encode(_ALIKE, policy=patience)).vectors
+    except ProviderFault as fault:
+        for finding in findings_of(fault):
+            yield finding
+        return
+    yield Finding(name="reachable", level="ok", key="reached")
+    yield Finding(name="key", level="ok", key="accepted")
+    near, far = nearness(first, second), nearness(first, other)
+    sensible = near > far
+    values = {"size": embedder.dimension, "near": f"{near:.2f}", "far": f"{far:.2f}"}
+    yield Finding(
+        name="vectors",
+        level="ok" if sensible else "warn",
+        key="vectors_ok" if sensible else "vectors_odd",
+        values=values,
+        todo="" if sensible else "do_vectors",
+    )
+    usage = embedder.usage
+    counted = usage.input > 0
+    yield Finding(
+        name="usage",
+        level="ok" if counted else "warn",
+        key="counted_in" if counted else "uncounted",
+        values={"input": usage.input},
+        todo="" if counted else "do_count",
+    )

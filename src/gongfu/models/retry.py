@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from typing import TypeVar
 
 import anyio
 
 from gongfu.core.base import Base
 from gongfu.core.errors import ProviderFault, StreamCut, Unreachable
 from gongfu.models.protocol import Answer, Delta, ModelProvider, Request
+
+T = TypeVar("T")
 
 
 class RetryPolicy(Base, frozen=True):
@@ -84,6 +87,37 @@ async def attempts(
         first = now if first is None else first
         wait = None if _has_text(fault) else delay_for(fault, attempt, now - first, policy, (rng or _random)())
         yield Failed(fault=fault, attempt=attempt, retry_in=wait)
+        if wait is None:
+            raise fault
+        await sleep(wait)
+
+
+async def retrying(
+    work: Callable[[], Awaitable[T]],
+    policy: RetryPolicy = DEFAULT,
+    *,
+    tell: Callable[[Failed], None] | None = None,
+    rng: Callable[[], float] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+) -> T:
+    """What `work` returns, tried as often as the policy allows: `attempts` for what does not stream.
+
+    Each fault is told through `tell`; the last one is raised after it.
+    """
+    attempt = 0
+    first: float | None = None
+    while True:
+        attempt += 1
+        try:
+            return await work()
+        except ProviderFault as caught:
+            fault = caught
+        now = clock()
+        first = now if first is None else first
+        wait = delay_for(fault, attempt, now - first, policy, (rng or _random)())
+        if tell is not None:
+            tell(Failed(fault=fault, attempt=attempt, retry_in=wait))
         if wait is None:
             raise fault
         await sleep(wait)

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from gongfu.core.specs import ModelInfo
     from gongfu.models.build import Endpoint
     from gongfu.models.detect import Found
+    from gongfu.models.embeddings import Embedder
     from gongfu.models.local.guided import Files
     from gongfu.models.protocol import ModelProvider
 
-Role: TypeAlias = Literal["main", "fast"]
+Role: TypeAlias = Literal["main", "fast", "embedding"]
 ANY_MODEL = "*"
 """The entry of `model_settings` for whichever model is found when none is named (see `config.load`)."""
 
@@ -49,6 +50,7 @@ class Router:
         self._extra = dict(extra)
         self._files = files
         self._made: dict[tuple[str, Role], ModelProvider] = {}
+        self._embedders: dict[str, Embedder] = {}
         self._gates: dict[str, Gate] = {}
         self._found: Found | None = None
         self._finding = anyio.Lock()
@@ -90,6 +92,30 @@ class Router:
         variable = "GONGFU_MODEL" if role == "main" else "GONGFU_FAST_MODEL"
         written = [r.strip() for r in self._env.get(variable, "").split(",") if r.strip()]
         return written or (list(self._extra)[:1] if role == "main" else [])
+
+    def embedder(self, ref: str = "") -> Embedder | None:
+        """What turns text into vectors: the model `ref`, or the configured one; None when none is configured.
+
+        Made once a model. Raises UserError for one that means nothing, that has no key, or that makes no vectors.
+        """
+        written = ref or self._settings.models.embedding or self._env.get("GONGFU_EMBEDDING_MODEL", "").strip()
+        if not written:
+            return None
+        made = self._embedders.get(written)
+        if made is None:
+            from gongfu.models import build  # loads what makes vectors, which a plain run does not need
+
+            target = self.resolve(written)
+            given = self._settings.providers.get(target.provider)
+            endpoint = build.embedding_endpoint(target, given, self._env, self._places)
+            made = build.embedder(endpoint, self._info(target, "embedding"), self._env)
+            self._embedders[written] = made
+        return made
+
+    def makes_vectors(self, ref: str) -> bool:
+        """Whether a reference means the configured embedding model."""
+        configured = self._settings.models.embedding or self._env.get("GONGFU_EMBEDDING_MODEL", "").strip()
+        return bool(ref and configured) and (ref == configured or self.resolve(ref).ref == self.resolve(configured).ref)
 
     async def found(self) -> Found:
         """The model that detection finds; looked for once. Raises UserError when there is none."""
@@ -207,5 +233,6 @@ class Router:
     async def aclose(self) -> None:
         """Close every provider that was made or handed over. May be called more than once."""
         made, self._made = list(self._made.values()), {}
-        for provider in [*made, *self._extra.values()]:
+        embedders, self._embedders = list(self._embedders.values()), {}
+        for provider in [*made, *embedders, *self._extra.values()]:
             await provider.aclose()

@@ -12,6 +12,7 @@ TEXT = {
     "structured": ("structured output", "结构化输出"),
     "images": ("images", "图像"),
     "window": ("context window", "上下文窗口"),
+    "vectors": ("vectors", "向量"),
     "spent": ("these checks", "本次检查"),
     "said": ("{detail}", "{detail}"),
     "reached": ("it answers", "有应答"),
@@ -22,6 +23,7 @@ TEXT = {
         "{input} prompt and {output} generated tokens were counted",
         "统计到 {input} 个输入 token、{output} 个输出 token",
     ),
+    "counted_in": ("{input} tokens were counted", "统计到 {input} 个 token"),
     "uncounted": ("no token counts came with the answer", "回答没有附带 token 统计"),
     "tools_ok": ("called with the right arguments, result understood", "参数正确，结果被理解"),
     "tools_off": ("this model is not given tools", "不向该模型提供工具"),
@@ -49,6 +51,14 @@ TEXT = {
         "the beginning of a prompt of {size} tokens was not found again (claimed: {claimed})",
         "没有找回 {size} token 提示的开头（声称：{claimed}）",
     ),
+    "vectors_ok": (
+        "{size} numbers for a text; like texts lie nearer ({near}) than others ({far})",
+        "每段文字 {size} 个数；相近的文字（{near}）比无关的（{far}）更接近",
+    ),
+    "vectors_odd": (
+        "{size} numbers for a text, but like texts ({near}) lie no nearer than others ({far})",
+        "每段文字 {size} 个数，但相近的文字（{near}）并不比无关的（{far}）更接近",
+    ),
     "spent_much": (
         "{requests} requests, {input} prompt and {output} generated tokens, ${cost}",
         "{requests} 次请求，输入 {input}、输出 {output} 个 token，${cost}",
@@ -74,6 +84,11 @@ TEXT = {
     "do_usage": (
         "Costs and limits will be estimated; set prices and window in model_settings.",
         "费用和限额只能估算；请在 model_settings 中填写价格和窗口。",
+    ),
+    "do_count": ("What it costs cannot be told.", "无法得知花费。"),
+    "do_vectors": (
+        "Search by meaning will find little: choose a model that is made for embeddings.",
+        "按含义搜索会效果很差：请选择专门生成向量的模型。",
     ),
     "do_tools": (
         "The agent needs tool calls. Choose another model, or start the server with its tool-call parser "

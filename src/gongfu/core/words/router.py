@@ -57,4 +57,15 @@ TEXT = {
         "GONGFU_CONTEXT_WINDOW must be a number of tokens above 0, not {value!r}. Nothing was sent.",
         "GONGFU_CONTEXT_WINDOW 必须是大于 0 的 token 数，而不是 {value!r}。未发送任何内容。",
     ),
+    "unnamed_embedding": (
+        "models.embedding names the provider {provider} but no model. Nothing was sent. Write provider/model, "
+        "for example ollama/bge-m3.",
+        "models.embedding 只写了提供商 {provider}，没有写模型，未发送任何内容。请写成 提供商/模型，例如 ollama/bge-m3。",
+    ),
+    "no_vectors": (
+        "{ref} makes no vectors here, so it cannot be models.embedding. Nothing was sent. Choose a model at an endpoint "
+        "that speaks OpenAI's /embeddings, for example ollama/bge-m3.",
+        "{ref} 在这里不能生成向量，不能用作 models.embedding，未发送任何内容。"
+        "请选择支持 OpenAI /embeddings 接口的端点上的模型，例如 ollama/bge-m3。",
+    ),
 }

@@ -4,8 +4,8 @@
         ...  # a client of server.base_url
         server.requests[0].body
 
-POST …/chat/completions, …/responses and …/messages play the script; GET …/models lists `models`.
-Everything else is 404.
+POST …/chat/completions, …/responses and …/messages play the script; POST …/embeddings answers beside it, always with
+the same vectors for the same texts; GET …/models lists `models`. Everything else is 404.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gongfu.models.scripted.dialects import dialect_of
 from gongfu.models.scripted.http import Head, head_bytes, read_body, read_head
 from gongfu.models.scripted.player import Player, UnexpectedCall
 from gongfu.models.scripted.script import Planned
+from gongfu.models.scripted.vectors import DIMENSION, answer
 from gongfu.models.scripted.wire import Dialect
 
 
@@ -57,7 +58,8 @@ def _decode(raw: bytes) -> dict[str, Any]:
 
 
 class Server:
-    """A running server. `requests` are those that the script answered, `others` the method and path of the rest.
+    """A running server. `requests` are those that the script answered, `embeddings` those for vectors (of `dimension`
+    numbers), `others` the method and path of the rest.
 
     With `key` set, requests that do not carry it are answered 401.
     """
@@ -70,8 +72,10 @@ class Server:
         routes: Mapping[str, Route] | None = None,
         key: str = "",
         record: Callable[[Received], None] | None = None,
+        dimension: int = DIMENSION,
     ) -> None:
         self.requests: list[Received] = []
+        self.embeddings: list[Received] = []
         self.others: list[str] = []
         self.port = 0
         self._player = Player(steps)
@@ -79,6 +83,7 @@ class Server:
         self._routes = dict(routes or {})
         self._key = key
         self._record = record
+        self._dimension = dimension
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._arrived = asyncio.Event()
@@ -149,7 +154,7 @@ class Server:
         out = Deliverer(reader, writer)
         dialect = dialect_of(head.path) if head.method == "POST" else None
         if dialect is None:
-            return await self._other(head, out)
+            return await self._other(head, raw, out)
         if self._key and self._key not in (head.headers.get("x-api-key"), _bearer(head)):
             return await out.json(401, dialect.error(401, "Incorrect API key provided", "invalid_api_key"))
         received = Received(head, raw, dialect.name)
@@ -172,14 +177,19 @@ class Server:
             return Plan(status=400, headers={"content-type": "application/json"}, pieces=(body,))
         return plan_of(step, dialect, received.body, len(received.raw), uid)
 
-    async def _other(self, head: Head, out: Deliverer) -> bool:
-        self.others.append(f"{head.method} {head.path}")
+    async def _other(self, head: Head, raw: bytes, out: Deliverer) -> bool:
         path = head.path.split("?", 1)[0]
+        for_vectors = head.method == "POST" and path.rstrip("/").endswith("/embeddings")
+        if not for_vectors:
+            self.others.append(f"{head.method} {head.path}")
         if route := self._routes.get(path):
             headers = {"content-type": route.content_type, "content-length": str(len(route.body))}
             return await out.send(head_bytes(route.status, headers) + route.body)
         if self._key and self._key not in (head.headers.get("x-api-key"), _bearer(head)):
             return await out.json(401, {"error": {"message": "Incorrect API key provided"}})
+        if for_vectors:
+            self.embeddings.append(Received(head, raw, "embeddings"))
+            return await out.json(*answer(self.embeddings[-1].body, self._dimension))
         if head.method == "GET" and path.rstrip("/").endswith("/models"):
             return await out.json(200, {"object": "list", "data": self._models})
         return await out.json(404, {"error": {"message": f"nothing at {path}", "type": "invalid_request_error"}})
@@ -198,9 +208,10 @@ async def serve(
     models: Iterable[str | dict[str, Any]] = ("scripted",),
     routes: Mapping[str, Route] | None = None,
     key: str = "",
+    dimension: int = DIMENSION,
 ) -> AsyncGenerator[Server, None]:
     """A running `Server`. When the block ends well and `strict` is set, `finish()` is called."""
-    server = Server(steps, models=models, routes=routes, key=key)
+    server = Server(steps, models=models, routes=routes, key=key, dimension=dimension)
     await server.start(port)
     try:
         yield server
