@@ -15,10 +15,13 @@ from functools import partial
 from pathlib import Path
 
 from gongfu.config.docs import render_configuration
+from gongfu.surfaces.cli.reference import render_cli
 
 ROOT = Path(__file__).resolve().parent.parent
 
 PAGES: dict[str, Callable[[], str]] = {
+    "docs/cli.md": partial(render_cli, "en"),
+    "docs/zh/cli.md": partial(render_cli, "zh"),
     "docs/configuration.md": partial(render_configuration, "en"),
     "docs/zh/configuration.md": partial(render_configuration, "zh"),
 }

@@ -132,4 +132,28 @@ TEXT: dict[str, tuple[str, str]] = {
     "opt_init_model": ("Write down this model without asking.", "直接写入此模型，不再询问。"),
     "opt_init_yes": ("Take the first model that is found.", "采用找到的第一个模型。"),
     "opt_init_config": ("Write into the named configuration instead.", "写入指定的命名配置。"),
+    # --- fields of the result object
+    "field_type": ('"result"', '"result"'),
+    "field_session": ("id of the session", "会话编号"),
+    "field_status": (
+        "done, failed, refused, budget, cancelled or interrupted",
+        "done、failed、refused、budget、cancelled 或 interrupted",
+    ),
+    "field_text": ("the answer", "回答"),
+    "field_output": (
+        "the answer as data (only with --output-schema)",
+        "以数据形式给出的回答（仅在使用 --output-schema 时）",
+    ),
+    "field_reason": ("why it ended otherwise than by the model's last word", "未以模型的最后回答结束时的原因"),
+    "field_reason_key": ("a stable name for that reason", "该原因的固定名称"),
+    "field_usage": (
+        "tokens: input (all), cached (of these), cache_write, output, reasoning (of these)",
+        "token 数：input（全部输入）、cached（其中缓存）、cache_write、output、reasoning（输出中的思考）",
+    ),
+    "field_cost": ("US dollars; null when a price is unknown", "美元；价格未知时为 null"),
+    "field_requests": ("requests to models", "向模型发出的请求数"),
+    "field_steps": ("requests of the turn itself", "本轮自身的请求数"),
+    "field_seconds": ("how long the turn took", "本轮用时"),
+    "field_exit_code": ("the exit code", "退出码"),
+    "field_version": ("version of Gongfu", "Gongfu 版本"),
 }

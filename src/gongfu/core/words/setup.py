@@ -179,4 +179,13 @@ TEXT: dict[str, tuple[str, str]] = {
     "exit_3": ("refused by policy or rules", "被策略或规则拒绝"),
     "exit_4": ("a limit of steps, money, time or tokens was reached", "达到步数、费用、时间或 token 限额"),
     "exit_130": ("interrupted", "被中断"),
+    "reference_json": ("JSON output", "JSON 输出"),
+    "reference_json_intro": (
+        "`--json` prints one object. `--stream-json` prints a line with the session first (`type` is `session`), then"
+        " one event a line (`seq`, `time` in seconds since 1970, `type`, and the event's own fields; `seq` is 0 for what"
+        " is only shown live), and the same object last. Errors before the turn give the object too.",
+        "`--json` 输出一个对象。`--stream-json` 先输出一行会话信息（`type` 为 `session`），然后每行一个事件（`seq`、"
+        "`time` 为自 1970 年起的秒数、`type` 以及事件自身的字段；仅实时显示的事件 `seq` 为 0），最后输出同样的对象。"
+        "在本轮开始前出错时也会输出该对象。",
+    ),
 }

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import click
 
+from gongfu.core.events import TurnFinished
 from gongfu.core.words import Language
 from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.result import result_fields
 from gongfu.surfaces.cli.root import Root
 
 
@@ -24,7 +26,15 @@ def render_cli(language: Language) -> str:
     codes = (0, 1, 2, 3, 4, 130)
     table = "\n".join(f"| {code} | {cli.say(f'setup.exit_{code}')} |" for code in codes)
     parts.append(f"| {cli.say('setup.reference_code')} | |\n|---|---|\n{table}")
+    parts += [f"## {cli.say('setup.reference_json')}", cli.say("setup.reference_json_intro"), _fields(cli)]
     return "\n\n".join(parts) + "\n"
+
+
+def _fields(cli: Cli) -> str:
+    """The fields of the result object; made from a result, so that none can be missing."""
+    names = result_fields(TurnFinished(turn="", status="done", text="1"), "", cli.say, structured=True)
+    lines = [f"| `{name}` | {_cell(cli.say(f'cli_help.field_{name}'))} |" for name in names]
+    return "\n".join(["| | |", "|---|---|", *lines])
 
 
 def _walk(

@@ -12,7 +12,7 @@ from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style, clean, one_line
 from gongfu.surfaces.cli.width import clip, width
 
-_TODO = {"pending": "☐", "in_progress": "▶", "done": "☑", "cancelled": "✗"}
+_ITEM_MARKS = {"pending": "☐", "in_progress": "▶", "done": "☑", "cancelled": "✗"}
 _INDENT = "  "
 
 
@@ -100,7 +100,9 @@ class Lines(Base, frozen=True):
     def todo(self, items: object) -> list[str]:
         """A todo list; `items` as in a display of kind "todo"."""
         rows = cast("list[dict[str, Any]]", items) if isinstance(items, list) else []
-        return [f"{_TODO.get(str(row.get('status')), '☐')} {one_line(str(row.get('text', '')), 160)}" for row in rows]
+        return [
+            f"{_ITEM_MARKS.get(str(row.get('status')), '☐')} {one_line(str(row.get('text', '')), 160)}" for row in rows
+        ]
 
     def note(self, event: ev.AnyEvent, *, quiet: bool = False) -> str:
         """The line of an event that stands by itself; "" for one that has none (or is not worth it when `quiet`)."""
