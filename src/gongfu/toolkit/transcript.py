@@ -225,7 +225,7 @@ class LiveText:
 
     def add(self, data: bytes) -> float:
         """More output. Gives the seconds after which `flush` is due; 0 when all is shown."""
-        if not self._shown_at and len(data) > 4 * self.STRETCH:
+        if not self._shown_at and len(data) > self.STRETCH:
             head = _to_line_end(data[: self.STRETCH])
             self._show(live_text(decode_output(head)))
             data = data[len(head) :]
