@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gongfu.core.display import Display, diff_display
 
-_LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_LINES = r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+"
 _CONTEXT = 3
 _MOST = 3000
 _MAX_DIFF = 200_000
@@ -15,7 +15,7 @@ _MAX_DIFF = 200_000
 
 def split_lines(text: str) -> list[str]:
     """The lines of `text` with their ends; only line feeds and carriage returns end one."""
-    return _LINES.findall(text)
+    return re.findall(_LINES, text)
 
 
 def diff_of(path: str, old: str, new: str, *, created: bool = False) -> Display:

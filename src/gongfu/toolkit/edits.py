@@ -14,7 +14,7 @@ from gongfu.toolkit.reading import fit, lines_of
 from gongfu.toolkit.rewrite import rewrite
 from gongfu.workspace.files import TextFile, with_spans
 
-_BREAK = re.compile(r"\r\n|\n|\r")
+_BREAK = r"\r\n|\n|\r"
 _AROUND = 2
 _LONGEST = 40
 _ROOM = 6000
@@ -110,12 +110,12 @@ def _shifted(span: Match, by: int) -> Match:
 
 def line_at(text: str, index: int) -> int:
     """The number (from 1) of the line that holds character `index`."""
-    return sum(1 for _ in _BREAK.finditer(text, 0, index)) + 1
+    return sum(1 for _ in re.finditer(_BREAK, text[:index])) + 1
 
 
 def _ends(text: str) -> list[int]:
     """Where each line end ends: `bisect_right` of an index in it counts the lines before."""
-    return [match.end() for match in _BREAK.finditer(text)]
+    return [match.end() for match in re.finditer(_BREAK, text)]
 
 
 def _ambiguous(file: TextFile, edit: Edit, matches: list[Match], shown: str, *, loose: bool) -> str:

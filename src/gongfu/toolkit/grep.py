@@ -18,7 +18,7 @@ from gongfu.workspace.files import NotText, read_bytes
 
 Result = TypeVar("Result")
 HUGE = 16 * 1024 * 1024
-_LITERAL = re.compile(r"[^\\.^$*+?{}\[\]|()]*")
+_LITERAL = r"[^\\.^$*+?{}\[\]|()]*"
 _CLASSES = {
     "[:alnum:]": "a-zA-Z0-9", "[:alpha:]": "a-zA-Z", "[:digit:]": "0-9", "[:lower:]": "a-z", "[:upper:]": "A-Z",
     "[:space:]": r"\s", "[:word:]": r"\w", "[:xdigit:]": "0-9A-Fa-f", "[:punct:]": r"!-/:-@\[-`{-~",
@@ -87,7 +87,7 @@ def _for_python(pattern: str) -> str:
 def is_plain(query: Query) -> bool:
     """Whether the query is for plain ASCII text, which bytes alone can answer."""
     text = query.pattern
-    return text.isascii() and (query.literal or _LITERAL.fullmatch(text) is not None)
+    return text.isascii() and (query.literal or re.fullmatch(_LITERAL, text) is not None)
 
 
 def search(

@@ -10,10 +10,10 @@ from gongfu.core.base import Base
 _SPACE = r"[^\S\r\n]"
 _ANY = f"{_SPACE}*+"  # possessive: nothing that follows is white space, and long runs would take quadratic time
 _END = r"(?:\r\n|(?<!\r)\n|\r(?!\n))"
-_TOKEN = re.compile(r"[^\S\r\n]+|\.\.\.|.", re.DOTALL)
+_PIECE = r"(?s)[^\S\r\n]+|\.\.\.|."
 _LIKE = (("'", "'‘’‚‛′´`"), ('"', '"“”„‟″'), ("-", "-‐‑‒–—―−"))
 _ALIKE = {c: f"[{re.escape(group)}]" for _, group in _LIKE for c in group}
-_NUMBER = re.compile(r"[ \t]*\d+[|→\t]")
+_NUMBER = r"[ \t]*\d+[|→\t]"
 _MOST = 10_000
 
 
@@ -84,7 +84,7 @@ def tolerant(text: str, old: str) -> list[Match]:
 def _line_source(line: str) -> str:
     """One line without its indent: runs of white space stand for any others, alike characters for each other."""
     parts: list[str] = []
-    for token in _TOKEN.findall(line.strip()):
+    for token in re.findall(_PIECE, line.strip()):
         if token[0].isspace():
             parts.append(f"{_SPACE}++")
         elif token in ("...", "…"):
@@ -97,11 +97,11 @@ def _line_source(line: str) -> str:
 def unnumbered(text: str) -> str | None:
     """The text without the line numbers that read_file shows, if every line with something on it has one."""
     lines = text.split("\n")
-    if not all(_NUMBER.match(line) for line in lines if line.strip()) or not text.strip():
+    if not all(re.match(_NUMBER, line) for line in lines if line.strip()) or not text.strip():
         return None
-    return "\n".join(_NUMBER.sub("", line, count=1) for line in lines)
+    return "\n".join(re.sub(_NUMBER, "", line, count=1) for line in lines)
 
 
 def tokens(line: str) -> list[str]:
     """A line in the pieces that `tolerant` compares."""
-    return _TOKEN.findall(line)
+    return re.findall(_PIECE, line)

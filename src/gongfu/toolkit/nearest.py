@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from gongfu.toolkit.reading import fit
 
-_EDGE = re.compile(r"^\s+|\s+$")
-_WORDS = re.compile(r"\w+")
+_EDGE = r"^\s+|\s+$"
+_WORDS = r"\w+"
 _MOST_LINES = 20_000
 _SHOWN = 12
 
@@ -37,7 +37,7 @@ def nearest(lines: Sequence[str], wanted: str) -> str:
 
 
 def _bag(line: str) -> Counter[str]:
-    words = _WORDS.findall(line)
+    words = re.findall(_WORDS, line)
     return Counter(words or line.split())
 
 
@@ -64,5 +64,5 @@ def _shared(one: Counter[str], other: Counter[str]) -> int:
 
 def visible(line: str) -> str:
     """A line with tabs as `→`, and as `·` the spaces at its ends; odd spaces as their code."""
-    shown = _EDGE.sub(lambda m: m[0].replace(" ", "·"), fit(line, 300)).replace("\t", "→")
+    shown = re.sub(_EDGE, lambda m: m[0].replace(" ", "·"), fit(line, 300)).replace("\t", "→")
     return "".join(f"<U+{ord(c):04X}>" if c.isspace() and c != " " else c for c in shown)

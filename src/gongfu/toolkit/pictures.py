@@ -6,7 +6,7 @@ import re
 
 from gongfu.core.base import Base
 
-_GIF = re.compile(rb"GIF8[79]a")
+_GIF = rb"GIF8[79]a"
 _JPEG_SIZE = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 
 
@@ -25,7 +25,7 @@ def picture_of(raw: bytes) -> Picture | None:
     if raw.startswith(b"\xff\xd8\xff"):
         width, height = _jpeg(raw)
         return Picture(media_type="image/jpeg", width=width, height=height)
-    if _GIF.match(raw):
+    if re.match(_GIF, raw):
         return Picture(media_type="image/gif", width=_little(raw, 6, 2), height=_little(raw, 8, 2))
     if raw[:4] == b"RIFF" and raw[8:12] == b"WEBP":
         width, height = _webp(raw)

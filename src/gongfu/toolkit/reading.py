@@ -14,8 +14,8 @@ from gongfu.workspace.files import TextFile
 
 LONGEST_LINE = 2000
 _SAMPLE = 1 << 16
-_BREAK = re.compile(r"\r\n|\n|\r")
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_BREAK = r"\r\n|\n|\r"
+_SURROGATES = "[\ud800-\udfff]"
 
 
 class View(Base, frozen=True):
@@ -29,7 +29,7 @@ class View(Base, frozen=True):
 
 def lines_of(text: str) -> list[str]:
     """The lines without their ends; a line end at the very end begins no further line."""
-    lines = _BREAK.split(text)
+    lines = re.split(_BREAK, text)
     if lines and not lines[-1]:
         lines.pop()
     return lines
@@ -44,7 +44,7 @@ def fit(line: str, longest: int = LONGEST_LINE) -> str:
     """A line that is not too long and has no lone surrogates."""
     if len(line) > longest:
         line = f"{line[:longest]}… [{len(line) - longest:,} more characters in this line]"
-    return _SURROGATES.sub("\ufffd", line)
+    return re.sub(_SURROGATES, "\ufffd", line)
 
 
 def view(lines: list[str], *, offset: int, limit: int, room: int, notes: tuple[str, ...] = ()) -> View:

@@ -13,8 +13,8 @@ from math import gcd
 from gongfu.core.base import Base
 from gongfu.toolkit.matching import tokens
 
-_BREAK = re.compile(r"(\r\n|\n|\r)")
-_INDENT = re.compile(r"[^\S\r\n]*")
+_BREAK = r"(\r\n|\n|\r)"
+_INDENT = r"[^\S\r\n]*"
 _FINE = 2000
 
 
@@ -31,7 +31,7 @@ def rewrite(matched: str, old: str, new: str, *, newline: str, at_line_start: bo
 
     `newline` ends lines that have no pattern near them. `at_line_start` tells that the match begins a line.
     """
-    pieces = _BREAK.split(matched)
+    pieces = re.split(_BREAK, matched)
     file_lines, ends = pieces[0::2], pieces[1::2]
     old_lines, new_lines = _plain_lines(old), _plain_lines(new)
     if len(file_lines) < len(old_lines) and not old_lines[-1]:  # the file has no line end at its end
@@ -150,7 +150,7 @@ class _Hand:
 
 
 def _indent(line: str) -> str:
-    match = _INDENT.match(line)
+    match = re.match(_INDENT, line)
     return match[0] if match else ""
 
 

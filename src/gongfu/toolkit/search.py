@@ -30,7 +30,7 @@ _MARGIN = 512
 _MOST_FILES = 200
 _SECONDS = 30.0
 _MANY = 300  # below, starting a program twice takes longer than searching
-_HIDDEN = re.compile(r"(?:^|/|\{|,)\.[^./]")
+_HIDDEN = r"(?:^|/|\{|,)\.[^./]"
 
 
 def search_tools(
@@ -230,7 +230,7 @@ class SearchTools:
 
 
 def _names_hidden(glob: str, located: Located) -> bool:
-    return _HIDDEN.search(glob) is not None or (
+    return re.search(_HIDDEN, glob) is not None or (
         located.inside and any(p.startswith(".") and p != ".." for p in Path(located.shown).parts)
     )
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import msgspec
 
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
-_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+_INTEGER = r"[+-]?\d{1,18}"
+_WORDS = r"[A-Z]?[a-z0-9]+|[A-Z]+"
 
 Schema = dict[str, Any]
 
@@ -138,7 +138,7 @@ def _from_text(text: str, kinds: tuple[str, ...]) -> Any:
     word = text.strip()
     if "boolean" in kinds and word.lower() in ("true", "false"):
         return word.lower() == "true"
-    if ("integer" in kinds or "number" in kinds) and _INTEGER.fullmatch(word):
+    if ("integer" in kinds or "number" in kinds) and re.fullmatch(_INTEGER, word):
         return int(word)
     if "null" in kinds and word.lower() in ("null", "none"):
         return None
@@ -188,4 +188,4 @@ def _renamed(value: dict[str, Any], properties: Schema, required: list[str]) -> 
 
 
 def _words(name: str) -> list[str]:
-    return [w.lower() for w in _WORDS.findall(name)]
+    return [w.lower() for w in re.findall(_WORDS, name)]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-_TOKEN = re.compile(
+_PIECE = (
     r"\x1b\[([0-?]*)[ -/]*([@-~])"  # 1, 2: parameters and end of a control sequence
     r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # titles, links and other strings
     r"|\x1b[ -/]*[0-~]"  # short escapes
     r"|\x9b[0-?]*[ -/]*[@-~]"
     r"|(\r+(?=\n))"  # 3: ends of lines as Windows writes them
     r"|([\n\r\b])"  # 4: movements
-    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]",  # what nobody sees
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # what nobody sees
 )
-_SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SPECIAL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 _MAX_COLUMN = 10_000
 
 
@@ -23,11 +23,11 @@ def clean_terminal(text: str) -> str:
     Carriage returns, backspaces, erasing and moving up are carried out, so each progress bar shows its last state;
     colours, titles, links and other control characters are removed.
     """
-    if _SPECIAL.search(text) is None:
+    if re.search(_SPECIAL, text) is None:
         return text
     screen = _Screen()
     at = 0
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_PIECE, text):
         if match.start() > at:
             screen.write(text[at : match.start()])
         at = match.end()

@@ -11,10 +11,10 @@ from typing import Any
 
 from gongfu.core.base import Base
 
-_HEADING = re.compile(r"^## +(\S+) *$", re.MULTILINE)
-_PARAMETER = re.compile(r"^- +`?([\w.]+)`? *: +(.+)$")
-_ARGUMENTS = re.compile(r"^(args|arguments|parameters) *:$", re.IGNORECASE)
-_ARGUMENT = re.compile(r"^ *(\w+)(?: *\([^)]*\))? *: *(.+)$")
+_HEADING = r"(?m)^## +(\S+) *$"
+_PARAMETER = r"^- +`?([\w.]+)`? *: +(.+)$"
+_ARGUMENTS = r"(?i)^(args|arguments|parameters) *:$"
+_ARGUMENT = r"^ *(\w+)(?: *\([^)]*\))? *: *(.+)$"
 
 
 class ToolText(Base, frozen=True):
@@ -49,7 +49,7 @@ def read_texts(file: Path) -> dict[str, ToolText]:
         source = file.read_text(encoding="utf-8")
     except OSError:
         return {}
-    pieces = _HEADING.split(source)
+    pieces = re.split(_HEADING, source)
     return {name: from_markdown(body) for name, body in zip(pieces[1::2], pieces[2::2], strict=True)}
 
 
@@ -59,7 +59,7 @@ def from_markdown(body: str) -> ToolText:
     parameters: dict[str, str] = {}
     last = ""
     for line in body.strip().splitlines():
-        match = _PARAMETER.match(line)
+        match = re.match(_PARAMETER, line)
         if match is not None:
             last = match[1]
             parameters[last] = match[2].strip()
@@ -76,10 +76,10 @@ def from_docstring(text: str) -> ToolText:
     parameters: dict[str, str] = {}
     last, inside = "", False
     for line in text.strip().splitlines():
-        if _ARGUMENTS.match(line.strip()):
+        if re.match(_ARGUMENTS, line.strip()):
             inside = True
             continue
-        match = _ARGUMENT.match(line) if inside else None
+        match = re.match(_ARGUMENT, line) if inside else None
         if match is not None:
             last = match[1]
             parameters[last] = match[2].strip()

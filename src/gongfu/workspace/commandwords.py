@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping
 from gongfu.core.base import Base
 from gongfu.workspace.globs import expand_braces
 
+_ESCAPE = r"(?s)\\(?:x([0-9a-fA-F]{1,2})|[uU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
 _BREAKS = " \t\r\n;|&()<>`"
-_VARIABLE = re.compile(r"\$(?:\{(?:env:)?(\w+)[^}]*\}|(?:env:)?(\w+))|%(\w+)%|\$[*@#?!$-]", re.IGNORECASE)
-_ASSIGNMENT = re.compile(r"^(\w+)=(.*)$", re.DOTALL)
-_PIECES = re.compile(r"[=@:,]|^-+\w")
-_INNER = re.compile(r"[\s'\"()\[\]<>|;&`,=@:]+")
+_VARIABLE = r"(?i)\$(?:\{(?:env:)?(\w+)[^}]*\}|(?:env:)?(\w+))|%(\w+)%|\$[*@#?!$-]"
+_ASSIGNMENT = r"(?s)^(\w+)=(.*)$"
+_PIECES = r"[=@:,]|^-+\w"
+_INNER = r"[\s'\"()\[\]<>|;&`,=@:]+"
 _MAX_WORDS = 20_000
 
 
@@ -77,10 +78,14 @@ def _quoted(command: str, start: int, quote: str, *, plain: bool) -> tuple[str, 
 
 def _unescape(text: str) -> str:
     """The inside of `$'…'`."""
-    try:
-        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
-    except UnicodeDecodeError:
-        return text
+    return re.sub(_ESCAPE, _unescaped, text)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    if code:
+        return chr(min(int(code, 16), 0x10FFFF))
+    return chr(int(match[3], 8)) if match[3] else {"n": "\n", "t": "\t", "r": "\r"}.get(match[4], match[4])
 
 
 def path_words(command: str, variables: Mapping[str, str], *, windows: bool = False) -> Iterator[Word]:
@@ -88,15 +93,15 @@ def path_words(command: str, variables: Mapping[str, str], *, windows: bool = Fa
     known = dict(variables)
     for raw in raw_words(command, windows=windows):
         text = expand(raw, known)
-        match = _ASSIGNMENT.match(text)
+        match = re.match(_ASSIGNMENT, text)
         if match is not None:
             known[match[1]] = match[2]
         for choice in expand_braces(text):
             yield Word(text=choice)
-            for piece in _PIECES.split(choice):
+            for piece in re.split(_PIECES, choice):
                 if piece and piece != choice:
                     yield Word(text=piece)
-        if _INNER.search(text) is not None:
+        if re.search(_INNER, text) is not None:
             yield from _inside(raw, known)
 
 
@@ -104,7 +109,7 @@ def _inside(text: str, known: Mapping[str, str]) -> Iterator[Word]:
     """Words inside a quoted script, such as that of `bash -c` or `python -c`."""
     seen: set[str] = set()
     for source in (" ".join(raw_words(text)), text):
-        for piece in _INNER.split(expand(source, known)):
+        for piece in re.split(_INNER, expand(source, known)):
             if piece and piece not in seen and len(seen) < _MAX_WORDS:
                 seen.add(piece)
                 for choice in expand_braces(piece):
@@ -120,4 +125,4 @@ def expand(text: str, known: Mapping[str, str]) -> str:
             return match[0]
         return known.get(name, known.get(name.upper(), "*"))
 
-    return _VARIABLE.sub(fill, text)
+    return re.sub(_VARIABLE, fill, text)

@@ -21,8 +21,8 @@ _MARKS = (
     (b"\xfe\xff", "utf-16-be"),
 )
 _CONTROLS = bytes(c for c in range(32) if c not in b"\t\n\r\f\b\x1b")
-_HIGH = re.compile(rb"[\x80-\xff]+")
-_SEQUENCES = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_HIGH = rb"[\x80-\xff]+"
+_SEQUENCES = rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 
 _CHINESE = frozenset(
     "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家"
@@ -114,14 +114,14 @@ def _whole_lines(raw: bytes) -> bytes:
 
 def _is_broken_utf8(sample: bytes) -> bool:
     """Mostly UTF-8, with a few stray bytes: a file that was cut or pasted together."""
-    good = len(_SEQUENCES.findall(sample))
-    stray = len(_HIGH.findall(_SEQUENCES.sub(b" ", sample)))
+    good = len(re.findall(_SEQUENCES, sample))
+    stray = len(re.findall(_HIGH, re.sub(_SEQUENCES, b" ", sample)))
     return good >= 3 and (stray <= 1 or stray * 5 <= good)
 
 
 def _old(raw: bytes, sample: bytes) -> Encoding:
     """The most plausible of the old encodings; Latin-1 when none is, which holds any bytes."""
-    runs = b" ".join(_HIGH.findall(sample)[:5000])
+    runs = b" ".join(re.findall(_HIGH, sample)[:5000])
     best, best_score = "", 0.25
     for codecs, judge in _CANDIDATES:
         codec = next((c for c in codecs if _decodes(sample, Encoding(codec=c))), None)

@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_TEXT = 64 * 1024 * 1024
-_NEWLINE = re.compile(r"\r\n|\n|\r")
+_NEWLINE = r"\r\n|\n|\r"
 _MAGIC = (
     (b"\x89PNG", "a PNG image"), (b"\xff\xd8\xff", "a JPEG image"), (b"GIF8", "a GIF image"), (b"%PDF", "a PDF"),
     (b"PK\x03\x04", "a ZIP archive or an office document"), (b"\x1f\x8b", "gzip data"), (b"\x7fELF", "a program"),
@@ -153,7 +153,7 @@ def _spliced(file: TextFile, spans: Sequence[tuple[int, int, str]]) -> bytes:
 def encode_whole(text: str, like: TextFile) -> bytes:
     """A new text for an existing file: in its encoding, with its mark and its line ends (mixed ones stay as given)."""
     if like.newline and not like.mixed:
-        text = _NEWLINE.sub(like.newline, text)
+        text = re.sub(_NEWLINE, like.newline, text)
     return like.encoding.bom + encode(like, text.removeprefix("\ufeff") if like.encoding.bom else text)
 
 

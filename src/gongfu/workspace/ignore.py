@@ -18,7 +18,7 @@ from gongfu.workspace.root import Workspace, is_below
 
 NEVER = frozenset({".git", ".hg", ".svn", ".jj"})
 _MAX_RULES = 1 << 20
-_ESCAPED_SLASH = re.compile(r"(?<!\\)((?:\\\\)*)\\/")
+_ESCAPED_SLASH = r"(?<!\\)((?:\\\\)*)\\/"
 
 
 class _Group(Base, frozen=True):
@@ -90,7 +90,7 @@ def _group(ignore: bool, sources: dict[tuple[bool, bool], list[str]]) -> _Group:
 
 def _pattern(line: str) -> tuple[bool, bool, bool, str] | None:
     """One line: whether it ignores, is on a path (not a bare name), is for folders only, and its expression."""
-    text = _ESCAPED_SLASH.sub(r"\1/", _trimmed(line.removesuffix("\r")))
+    text = re.sub(_ESCAPED_SLASH, r"\1/", _trimmed(line.removesuffix("\r")))
     if not text or text.startswith("#"):
         return None
     ignore = not text.startswith("!")

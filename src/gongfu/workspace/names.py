@@ -9,10 +9,10 @@ from gongfu.core.errors import ToolFailure
 MAX_NAME = 255
 MAX_PATH = 4096
 
-_DRIVE = re.compile(r"^/?([A-Za-z]):[\\/]")
-_MSYS = re.compile(r"^/(?:mnt/|cygdrive/)?([A-Za-z])(?:/|$)")
-_URL = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+)://")
-_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$", re.IGNORECASE)
+_DRIVE = r"^/?([A-Za-z]):[\\/]"
+_MSYS = r"^/(?:mnt/|cygdrive/)?([A-Za-z])(?:/|$)"
+_URL = r"^([A-Za-z][A-Za-z0-9+.-]+)://"
+_DEVICE = r"(?i)^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$"
 
 
 def plain_path(text: str, *, windows: bool) -> str:
@@ -31,7 +31,7 @@ def plain_path(text: str, *, windows: bool) -> str:
 
 
 def _from_url(text: str) -> str:
-    match = _URL.match(text)
+    match = re.match(_URL, text)
     if match is None:
         return text
     if match[1].lower() != "file":
@@ -44,20 +44,20 @@ def _from_url(text: str) -> str:
     if not rest.startswith("/"):
         raise ToolFailure(f"{text!r} names a file of another machine; give a path of this one")
     path = unquote(rest)
-    return path[1:] if _DRIVE.match(path) else path
+    return path[1:] if re.match(_DRIVE, path) else path
 
 
 def _on_windows(text: str) -> str:
     path = text
-    msys = _MSYS.match(path)
+    msys = re.match(_MSYS, path)
     if msys is not None:
         path = f"{msys[1]}:/{path[msys.end() :]}"
     if path.startswith("\\\\?\\UNC\\"):
         path = "\\\\" + path[8:]
     elif path.startswith("\\\\?\\"):
         path = path[4:]
-    for name in re.split(r"[\\/]", path[2:] if _DRIVE.match(path) else path):
-        if _DEVICE.fullmatch(name.partition(".")[0].strip()):
+    for name in re.split(r"[\\/]", path[2:] if re.match(_DRIVE, path) else path):
+        if re.fullmatch(_DEVICE, name.partition(".")[0].strip()):
             raise ToolFailure(f"{name!r} is a device of Windows and cannot be a file")
         if ":" in name:
             raise ToolFailure(f"{name!r} has a colon in it, which no file name of Windows may have")
@@ -65,7 +65,7 @@ def _on_windows(text: str) -> str:
 
 
 def _on_posix(text: str) -> str:
-    drive = _DRIVE.match(text)
+    drive = re.match(_DRIVE, text)
     if drive is not None:
         raise ToolFailure(f"{text!r} is a path of Windows, and this machine has no drives; use a relative path")
     return text
@@ -90,14 +90,14 @@ def show_name(name: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-_ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])")
+_ESCAPE = r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])"
 
 
 def hidden_name(shown: str) -> str | None:
     """The name that `show_name` showed as `shown`, when it had to escape something; None when there is no escape."""
-    if _ESCAPE.search(shown) is None:
+    if re.search(_ESCAPE, shown) is None:
         return None
-    raw = _ESCAPE.sub(_unescape, shown).encode("utf-8", "surrogateescape")
+    raw = re.sub(_ESCAPE, _unescape, shown).encode("utf-8", "surrogateescape")
     return raw.decode("utf-8", "surrogateescape")
 
 

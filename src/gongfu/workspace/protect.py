@@ -19,29 +19,39 @@ from gongfu.workspace.root import Workspace, is_below
 
 Protected: TypeAlias = Literal["", "secret", "git", "startup", "settings"]
 
-_HARMLESS = re.compile(
-    r"(^|[._-])(example|sample|template|tmpl|dist|defaults?|schema|test|ci)([._-]|$)|\.(md|py|js|ts)$"
+_EXAMPLE = r"(^|[._-])(example|sample|template|tmpl|dist|defaults?|schema|test|ci)([._-]|$)|\.(md|py|js|ts)$"
+_SECRET_NAMES = frozenset(
+    [
+        ".env", ".envrc", ".flaskenv", "secring.gpg", ".netrc", "_netrc", ".pypirc", ".git-credentials", ".pgpass",
+        ".my.cnf", ".mylogin.cnf", ".htpasswd", ".dockercfg", ".dockerconfigjson", ".vault-token", ".s3cfg", ".boto",
+        ".terraformrc", "terraform.rc", "kubeconfig", "credential", "credentials", ".credential", ".credentials",
+        "application_default_credentials.json", ".bash_history", ".zsh_history", ".sh_history", ".python_history",
+        ".node_repl_history", ".mysql_history", ".psql_history", ".sqlite_history", ".rediscli_history",
+        "fish_history", "consolehost_history.txt", "key3.db", "key4.db", "logins.json", "cookies", "cookies.sqlite",
+        "login.keychain", "login.keychain-db",
+    ]
+) | {"login data"}  # fmt: skip
+_SECRET_ENDS = (
+    ".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".pkcs12", ".jks", ".keystore", ".ppk", ".kdb", ".kdbx",
+    ".agekey", ".ovpn", ".kubeconfig",
+)  # fmt: skip
+_SECRET_STARTS = (".env", "id_", "credential", ".credential", "secret", ".secret", "client", "service")
+_FORMS = (
+    r"\.env[._-].*|id_(rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk|xmss)([._-].*)?"
+    r"|\.?credentials?\.(json|ya?ml|toml|xml|ini|db|csv|txt|properties|cfg)"
+    r"|\.?secrets?\.(json|ya?ml|toml|xml|ini|txt|properties|cfg)"
+    r"|client_?secrets?.*\.json|service[-_]?account.*\.json"
 )
-_SECRET_NAME = re.compile(
-    r"\.env([._-].*)?|.+\.env|\.envrc|\.flaskenv"
-    r"|id_(rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk|xmss)([._-].*)?"
-    r"|.*\.(pem|key|p8|p12|pfx|pkcs12|jks|keystore|ppk|kdbx?|agekey|ovpn)|secring\.gpg"
-    r"|[._]netrc|\.pypirc|\.git-credentials|\.pgpass|\.my\.cnf|\.mylogin\.cnf|\.htpasswd|\.dockercfg|\.dockerconfigjson"
-    r"|\.vault-token|\.s3cfg|\.boto|\.terraformrc|terraform\.rc|kubeconfig|.*\.kubeconfig"
-    r"|\.?credentials?(\.(json|ya?ml|toml|xml|ini|db|csv|txt|properties|cfg))?"
-    r"|\.?secrets?\.(json|ya?ml|toml|xml|ini|txt|properties|cfg|env)"
-    r"|client_?secrets?.*\.json|service[-_]?account.*\.json|application_default_credentials\.json"
-    r"|\.(bash|zsh|sh|python|node_repl|mysql|psql|sqlite|rediscli)_history|fish_history|consolehost_history\.txt"
-    r"|key(3|4)\.db|logins\.json|login data|cookies(\.sqlite)?|login\.keychain(-db)?"
+_LOGIN_NAMES = frozenset(
+    [".npmrc", ".yarnrc", ".yarnrc.yml", ".condarc", "pip.conf", "pip.ini", "nuget.config", "settings.xml"]
 )
-_TOKEN_NAME = re.compile(r"\.npmrc|\.yarnrc(\.yml)?|\.condarc|pip\.conf|pip\.ini|nuget\.config|settings\.xml")
-_TOKEN = re.compile(rb"(?i)_auth|authtoken|password|cleartext|://[^/\s:@]+:[^/\s@]+@")
+_LOGIN = rb"(?i)_auth|authtoken|password|cleartext|://[^/\s:@]+:[^/\s@]+@"
 _SECRET_FOLDERS = tuple(
     tuple(p.split("/"))
     for p in (
         ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".config/gcloud", ".config/gh",
-        ".config/glab-cli",
-        ".config/rclone", ".config/doctl", ".config/op", ".docker/config.json", ".config/containers/auth.json",
+        ".config/glab-cli", ".config/rclone", ".config/doctl", ".config/op", ".docker/config.json",
+        ".config/containers/auth.json",
         ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings-security.xml",
         ".gradle/gradle.properties", ".codex/auth.json", ".claude/.credentials.json", ".local/share/keyrings",
         ".local/share/kwalletd", ".kde/share/apps/kwallet", "library/keychains", "library/cookies",
@@ -52,13 +62,15 @@ _SECRET_FOLDERS = tuple(
         "mozilla/firefox/profiles", ".thunderbird",
     )
 )  # fmt: skip
-_SYSTEM_SECRET = re.compile(r"/etc/(shadow|gshadow|sudoers|ssl/private)(-|/.*|\.d/.*)?|/proc/[^/]+/(environ|mem)")
-_PUBLIC = re.compile(r".*\.pub|known_hosts(\.old)?")
-_STARTUP_NAME = re.compile(
-    r"\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|mkshrc"
-    r"|cshrc|tcshrc|login|logout|xprofile|xinitrc|xsession|xsessionrc|pam_environment|direnvrc|inputrc|gitconfig)"
-    r"|(.*[._])?profile\.ps1|config\.fish"
-)
+_SYSTEM_PLACES = r"/etc/(shadow|gshadow|sudoers|ssl/private)(-|/.*|\.d/.*)?|/proc/[^/]+/(environ|mem)"
+_STARTUP_NAMES = frozenset(
+    [
+        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
+        ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout",
+        ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".direnvrc", ".inputrc",
+        ".gitconfig", "config.fish", "profile.ps1",
+    ]
+)  # fmt: skip
 _STARTUP_FOLDERS = tuple(
     tuple(p.split("/"))
     for p in (
@@ -66,11 +78,11 @@ _STARTUP_FOLDERS = tuple(
         "library/launchagents", "library/launchdaemons", "start menu/programs/startup",
     )
 )  # fmt: skip
-_SYSTEM_STARTUP = re.compile(
+_SYSTEM_STARTUP = (
     r"/etc/(profile|bash\.bashrc|bashrc|environment|zsh.*|profile\.d|cron.*|rc\..*|init\.d|systemd|ld\.so\..*)(/.*)?"
     r"|/var/spool/cron(/.*)?"
 )
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+_INVISIBLE = "[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
 _KEYS = ("keys.yaml", "config.yaml", "configs", "history")
 
 
@@ -100,7 +112,7 @@ def _plain(name: str) -> str:
     """A name as the most forgiving file system sees it."""
     text = name.casefold()
     if not text.isascii():
-        text = _INVISIBLE.sub("", text)
+        text = re.sub(_INVISIBLE, "", text)
     if sys.platform == "win32":
         text = text.partition(":")[0].rstrip(" .") or text
     return text
@@ -108,19 +120,32 @@ def _plain(name: str) -> str:
 
 def _is_secret(path: Path, names: tuple[str, ...]) -> bool:
     name = names[-1] if names else ""
-    if _PUBLIC.fullmatch(name):
+    if name.endswith(".pub") or name in ("known_hosts", "known_hosts.old"):
         return False
-    if _SECRET_NAME.fullmatch(name) and not _HARMLESS.search(name):
+    if _has_secret_name(name) and not re.search(_EXAMPLE, name):
         return not path.is_dir()
-    if _TOKEN_NAME.fullmatch(name) and _holds_token(path):
+    if name in _LOGIN_NAMES and _holds_token(path):
         return True
-    return _has_folder(names, _SECRET_FOLDERS) or _SYSTEM_SECRET.fullmatch(path.as_posix()) is not None
+    if _has_folder(names, _SECRET_FOLDERS):
+        return True
+    return names[1:2] in (("etc",), ("proc",)) and re.fullmatch(_SYSTEM_PLACES, path.as_posix()) is not None
+
+
+def _has_secret_name(name: str) -> bool:
+    if name in _SECRET_NAMES or name.endswith(_SECRET_ENDS):
+        return True
+    return name.startswith(_SECRET_STARTS) and re.fullmatch(_FORMS, name) is not None
 
 
 def _is_startup(path: Path, names: tuple[str, ...]) -> bool:
-    if names and _STARTUP_NAME.fullmatch(names[-1]):
+    name = names[-1] if names else ""
+    if (
+        name in _STARTUP_NAMES
+        or name.endswith((".profile.ps1", "_profile.ps1"))
+        or _has_folder(names, _STARTUP_FOLDERS)
+    ):
         return True
-    return _has_folder(names, _STARTUP_FOLDERS) or _SYSTEM_STARTUP.fullmatch(path.as_posix()) is not None
+    return names[1:2] in (("etc",), ("var",)) and re.fullmatch(_SYSTEM_STARTUP, path.as_posix()) is not None
 
 
 def _has_folder(names: tuple[str, ...], folders: tuple[tuple[str, ...], ...]) -> bool:
@@ -134,7 +159,7 @@ def _has_folder(names: tuple[str, ...], folders: tuple[tuple[str, ...], ...]) ->
 def _holds_token(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return _TOKEN.search(file.read(65536)) is not None
+            return re.search(_LOGIN, file.read(65536)) is not None
     except OSError:
         return False
 
@@ -217,19 +242,19 @@ def _names(place: Path, part: str, regex: re.Pattern[str]) -> list[Path]:
     return [place / n for n in sorted(names) if (dotted or not n.startswith(".")) and regex.fullmatch(n)]
 
 
-_GREP = re.compile(r"(.*/)?[ezf]?grep")
-_GREP_DEEP = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(dereference-)?recursive")
-_RIPGREP = re.compile(r"(.*/)?(rg|ag)")
-_RIPGREP_DEEP = re.compile(r"-[A-Za-z]*u[A-Za-z]*|-\.|--hidden|--unrestricted")
+_GREP = r"(.*/)?[ezf]?grep"
+_GREP_DEEP = r"-[A-Za-z]*[rR][A-Za-z]*|--(dereference-)?recursive"
+_RIPGREP = r"(.*/)?(rg|ag)"
+_RIPGREP_DEEP = r"-[A-Za-z]*u[A-Za-z]*|-\.|--hidden|--unrestricted"
 
 
 def _searched(command: str, bases: list[Path], workspace: Workspace, *, windows: bool) -> Iterator[Path]:
     """Secrets in the folders that a recursive search would read, down to one folder below them."""
     words = raw_words(command, windows=windows)
     for i, word in enumerate(words):
-        deep = _GREP_DEEP if _GREP.fullmatch(word) else _RIPGREP_DEEP if _RIPGREP.fullmatch(word) else None
+        deep = _GREP_DEEP if re.fullmatch(_GREP, word) else _RIPGREP_DEEP if re.fullmatch(_RIPGREP, word) else None
         rest = words[i + 1 :]
-        if deep is None or not any(deep.fullmatch(w) for w in rest) or any(w.startswith("--include") for w in rest):
+        if deep is None or not any(re.fullmatch(deep, w) for w in rest) or any(w.startswith("--include") for w in rest):
             continue
         for base in bases:
             places = [Path(os.path.normpath(base / w)) for w in rest if not w.startswith("-") and len(w) < 1000]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -41,7 +40,7 @@ def write_atomic(path: Path, data: bytes, *, expect: str | None = None, workspac
     with open_folder(real.parent) as folder:
         _check(folder, real, expect)
         _check_writable(folder, real.name)
-        temporary = f".{real.name[:100]}.{secrets.token_hex(6)}.tmp"
+        temporary = f".{real.name[:100]}.{os.urandom(6).hex()}.tmp"
         try:
             _write_new(folder, temporary, real.name, data)
             _check(folder, real, expect)
