@@ -54,7 +54,7 @@ def _section(
 ) -> Iterator[str]:
     usage = " ".join(command.collect_usage_pieces(context))
     yield f"{'##' if path.count(' ') < 2 else '###'} {path}"
-    yield f"```\n{path} {usage}\n```"
+    yield f"```text\n{path} {usage}\n```"
     yield command.help or ""
     if options and path != "gongfu":
         yield _rows(cli, options, context)
