@@ -11,6 +11,8 @@ import msgspec
 
 from gongfu.core.base import Base
 
+_DEEPEST = 100
+_TOO_DEEP = "The arguments are nested too deeply and were not used. They arrived as: "
 _SHOWN = 240  # characters of broken arguments that the model is shown, at each end
 
 
@@ -36,6 +38,8 @@ def parse_arguments(raw: str | dict[str, Any] | None, schema: dict[str, Any]) ->
     Never raises. `value` is None exactly when `problem` is not empty.
     """
     if isinstance(raw, dict):
+        if _too_deep(raw):
+            return Arguments(problem=_TOO_DEEP + "an object")
         value = scrub(unwrap_fields(raw, schema))
         return Arguments(value=value, text=dump(value), repaired=value != raw)
     text = raw or ""
@@ -101,10 +105,27 @@ def _settle(value: Any, text: str, schema: dict[str, Any], *, strict: bool = Fal
     if not isinstance(value, dict):
         return Arguments(raw=text, problem=_not_object(text))
     fields = cast("dict[str, Any]", value)
+    if _too_deep(fields):
+        return Arguments(raw=text, problem=_TOO_DEEP + excerpt(text))
     clean = scrub(unwrap_fields(fields, schema))
     if strict and clean is fields:
         return Arguments(value=fields, text=text)
     return Arguments(value=clean, text=dump(clean), raw=text, repaired=True, dropped=dropped)
+
+
+def _too_deep(value: dict[str, Any]) -> bool:
+    level: list[Any] = [value]
+    for _ in range(_DEEPEST):
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner.extend(cast("dict[str, Any]", item).values())
+            elif isinstance(item, list):
+                inner.extend(cast("list[Any]", item))
+        if not inner:
+            return False
+        level = inner
+    return True
 
 
 def _empty(text: str, schema: dict[str, Any]) -> Arguments:
@@ -251,10 +272,23 @@ def _parse_loose(text: str, schema: dict[str, Any]) -> Arguments:
 
 
 def _fits(value: Any, schema: dict[str, Any]) -> bool:
-    """Whether a value looks like arguments for `schema`: all required fields are there and no unknown one."""
-    if not isinstance(value, dict):
+    """Whether a value looks like arguments for `schema`: every required field is there, and no unknown one, at any
+    depth. Validation proper comes later; this tells one reading of a text from another."""
+    return isinstance(value, dict) and _matches(value, schema, schema, 0)
+
+
+def _matches(value: Any, schema: Any, root: dict[str, Any], depth: int) -> bool:
+    schema = _resolve(schema, root)
+    if not isinstance(schema, dict) or depth > 16:
+        return True
+    node = cast("dict[str, Any]", schema)
+    items: Any = node.get("items")
+    if isinstance(value, list):
+        return all(_matches(v, items, root, depth + 1) for v in cast("list[Any]", value))
+    properties: Any = node.get("properties")
+    if not isinstance(value, dict) or not isinstance(properties, dict):
+        return True
+    fields, known = cast("dict[str, Any]", value), cast("dict[str, Any]", properties)
+    if not fields.keys() >= set(_required(node)) or (known and not fields.keys() <= known.keys()):
         return False
-    properties = schema.get("properties")
-    known = set(cast("dict[str, Any]", properties)) if isinstance(properties, dict) else set[str]()
-    names = set(cast("dict[str, Any]", value))
-    return names.issuperset(_required(schema)) and (not known or names <= known)
+    return all(_matches(v, known[k], root, depth + 1) for k, v in fields.items() if k in known)

@@ -11,7 +11,7 @@ from gongfu.core.jsonscan import Scan, Token, scan, shape_of_tokens, shape_of_va
 
 BLANK = "\ufeff\x00 \t\r\n"
 _TRIES = 400  # brackets, or pairs of them, that are left out in turn
-_WORK = 4_000_000  # characters that are read for that in all
+_WORK = 300_000  # tokens that are looked at for that in all
 _GUESSABLE = 200_000  # characters; the repair library is quadratic on some input
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[\w+-]*[ \t]*\n?(.*?)\n?\s*\1\s*", re.DOTALL)
 _LABEL = re.compile(r"""[^{}\[\]"']{1,64}(?=[{\[])""")
@@ -63,52 +63,59 @@ def _bare(text: str) -> tuple[str, int]:
     return text, 0
 
 
-def _decoded(pieces: list[str] | None) -> Any:
-    """The value of strict pieces; None when they do not make one (or make null, which is no use either)."""
+def _decoded(tokens: list[Token], pieces: list[str] | None = None) -> Any:
+    """The value that tokens stand for, if every object, list, key and element of them is in it; else None."""
     import json
 
     try:
-        return None if pieces is None else json.loads(" ".join(pieces))
+        strict = tidy(tokens) if pieces is None else pieces
+        value = None if strict is None else json.loads(" ".join(strict))
     except (ValueError, RecursionError):
         return None
+    return value if value is None or shape_of_value(value) == shape_of_tokens(tokens) else None
 
 
 def _from_tokens(body: str, seen: Scan, fits: Callable[[Any], bool]) -> Loose | None:
-    whole = None if seen.open else _decoded(tidy(seen.tokens))
+    whole = None if seen.open else _decoded(seen.tokens)
     if whole is not None:
         return Loose(whole)
-    first = _decoded(tidy(seen.tokens[: seen.root_end])) if seen.root_end else None
+    first = _decoded(seen.tokens[: seen.root_end]) if seen.root_end else None
     tail = body[seen.tokens[seen.root_end - 1].end :] if first is not None else ""
-    if first is not None and _CLOSERS.fullmatch(tail):
+    at_end = first is not None and _CLOSERS.fullmatch(tail) is not None
+    if at_end and fits(first):
         return Loose(first, len(tail.strip()))
-    fewer = None if seen.open else _with_fewer_brackets(seen.tokens, fits)
-    if fewer is not None:
-        return Loose(fewer)
+    fewer = [] if seen.open else _with_fewer_brackets(seen.tokens)
+    fitting = [v for v in fewer if fits(v)] if len(fewer) > 1 else fewer
+    if len(fitting) == 1:
+        return Loose(fitting[0])
+    if at_end:
+        return Loose(first, len(tail.strip()))
+    if len(fewer) > 1:
+        return Loose(fault="broken")  # it could mean several things
     return None if first is None else _before_tail(first, tail, seen.tokens[seen.root_end :], fits)
 
 
-def _with_fewer_brackets(tokens: list[Token], fits: Callable[[Any], bool]) -> Any:
-    """The one value that comes out when the closing brackets that are too many are left out, or None."""
+def _with_fewer_brackets(tokens: list[Token]) -> list[Any]:
+    """All values that can come out when the one or two closing brackets that are too many are left out."""
     opening = sum(t.kind == "mark" and t.text in "{[" for t in tokens)
     closing = [n for n, t in enumerate(tokens) if t.kind == "mark" and t.text in "}]"]
     extra = len(closing) - opening
-    if extra not in (1, 2):
-        return None
-    pieces = tidy(tokens)
-    if pieces is None or len(pieces) != len(tokens):  # commas were dropped: look again among what is left
-        return None if pieces is None else _with_fewer_brackets(scan(" ".join(pieces)).tokens, fits)
+    pieces = tidy(tokens) if extra in (1, 2) else None
+    if pieces is None:
+        return []
+    if len(pieces) != len(tokens):  # commas were dropped: look again among what is left
+        return _with_fewer_brackets(scan(" ".join(pieces)).tokens)
     found: list[Any] = []
-    work = 0
     for number, leave in enumerate(combinations(closing, extra)):
-        work += len(pieces)
-        if number >= _TRIES or work > _WORK:
-            return None
-        value = _decoded([p for n, p in enumerate(pieces) if n not in leave]) if _balanced(pieces, leave) else None
+        if number >= _TRIES or number * len(pieces) > _WORK:
+            return []
+        if not _balanced(pieces, leave):
+            continue
+        kept = [t for n, t in enumerate(tokens) if n not in leave]
+        value = _decoded(kept, [p for n, p in enumerate(pieces) if n not in leave])
         if value is not None and value not in found:
             found.append(value)
-    if len(found) > 1:
-        found = [v for v in found if fits(v)]
-    return found[0] if len(found) == 1 else None
+    return found
 
 
 def _balanced(pieces: list[str], leave: tuple[int, ...]) -> bool:
@@ -149,7 +156,7 @@ def _values(tokens: list[Token]) -> list[Any]:
             depth += 1
         else:
             depth = max(0, depth - 1)
-            value = _decoded(tidy(tokens[start : number + 1])) if depth == 0 else None
+            value = _decoded(tokens[start : number + 1]) if depth == 0 else None
             if value is not None:
                 values.append(value)
     return values

@@ -10,11 +10,12 @@ _TOKEN = re.compile(
     |(?P<comment>//[^\n]*|/\*.*?\*/|\#[^\n]*)
     |(?P<mark>[{}\[\]:,])
     |(?P<string>\"{3}(?:[^\\]|\\.)*?\"{3}|`[^`\\]*(?:\\.[^`\\]*)*`
-       |"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
+       |"[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*(?:\\.[^'\\]*)*')
     |(?P<word>[^\s{}\[\]:,"'`][^\s{}\[\]:,"]*)""",
     re.DOTALL | re.VERBOSE,
 )
 _ESCAPE = re.compile(r"""\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.))""", re.DOTALL)
+_HEX = re.compile(r"(\\\\)|\\x([0-9a-fA-F]{2})|\\U([0-9a-fA-F]{8})")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _DRIVE = re.compile(r"[A-Za-z]:\\[^\\]")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -24,6 +25,9 @@ _WORDS = {
     "null": "null", "None": "null", "undefined": "null", "nil": "null",
     "NaN": "null", "nan": "null", "Infinity": "null", "-Infinity": "null", "inf": "null", "-inf": "null",
 }  # fmt: skip
+
+
+_PYTHON = ("True", "False", "None")
 
 
 class Token(NamedTuple):
@@ -75,13 +79,14 @@ def tidy(tokens: list[Token]) -> list[str] | None:
     before a closing bracket are put right; nothing else is added or left out.
     """
     out: list[str] = []
+    python = any(t.text in _PYTHON or (t.kind == "string" and t.text[0] == "'") for t in tokens)  # escapes as well
     for number, token in enumerate(tokens):
         following = tokens[number + 1].text if number + 1 < len(tokens) else ""
         if token.kind == "mark":
             if token.text != "," or not (following in ("}", "]") or _doubled(tokens, number)):
                 out.append(token.text)
         elif token.kind == "string":
-            out.append(_strict_string(token.text))
+            out.append(_strict_string(token.text, python=python))
         elif following == ":":
             out.append(_quoted(token.text))
         elif token.text in _WORDS:
@@ -99,15 +104,26 @@ def _doubled(tokens: list[Token], comma: int) -> bool:
     return len(after) == 3 and after[0] == "," and after[2] == ":"
 
 
-def _strict_string(text: str) -> str:
+def _strict_string(text: str, *, python: bool) -> str:
     size = 3 if text.startswith('"""') and len(text) > 5 else 1
     quote, inner = text[:size], text[size:-size]
+    if python:
+        inner = _HEX.sub(_strict_hex, inner)
     if _DRIVE.match(inner) and any(m.group(2) for m in _ESCAPE.finditer(inner)):
         return _quoted(inner)  # a Windows path with plain backslashes: its \n and \t are letters too
     inner = _ESCAPE.sub(_strict_escape, inner)
     if quote != '"':
         inner = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', inner)
     return _closed(inner)
+
+
+def _strict_hex(found: re.Match[str]) -> str:
+    """Python's escapes that JSON has not: \\x41 and \\U0001f600."""
+    digits = found.group(2) or found.group(3)
+    if digits is None:
+        return found.group()
+    letter = chr(min(int(digits, 16), 0x10FFFF))
+    return letter if letter not in '"\\' else "\\" + letter
 
 
 def _strict_escape(found: re.Match[str]) -> str:
