@@ -1,7 +1,7 @@
 """The same search with the program `rg`: quick over many files, with the same results as in Python.
 
 ripgrep is given the files one by one, so ignore files, secrets and links are decided in one place. Files that are no
-valid UTF-8, or hold control characters, are left to Python, which knows their encodings and what is binary.
+valid UTF-8, or hold control characters, are left to Python, which knows encodings and what is binary.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gongfu.toolkit.grep import HUGE, Hits, Line, Query, Skipped, in_thread, sea
 from gongfu.workspace.process import run
 
 _ARGUMENTS = 60_000
-_USUAL_LINE = r"[^\x00-\x07\x0b\x0e-\x1a\x1c-\x1f]*"
+_USUAL_LINE = r"[^\x00-\x07\x0b\r-\x1a\x1c-\x1f]*\r?"
 _FILES = 1500
 _KEEP = 64 * 1024 * 1024
 
