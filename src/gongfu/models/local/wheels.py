@@ -90,12 +90,12 @@ async def _inspect(web: Web, url: str) -> Piece:
         total = body.total
         async for _ in body.chunks:
             break
-        if total is None:
+        if total is None or not body.ranged:
             return Piece(url=url, whole=True)
     first = max(0, total - _TAIL)
     tail = b""
     async with web.open(url, first, total - 1) as body:
-        if body.start != first:
+        if not body.ranged or body.start != first:
             return Piece(url=url, whole=True)
         async for chunk in body.chunks:
             tail += chunk
