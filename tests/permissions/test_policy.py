@@ -26,7 +26,7 @@ TODO = CallFacts(tool="todo", access=())
 
 
 @pytest.mark.parametrize(
-    ("facts", "ask", "edits", "plan", "yes", "full"),
+    ("facts", "ask", "edits", "plan", "auto", "full"),
     [
         (READ, "allow", "allow", "allow", "allow", "allow"),
         (WRITE, "ask", "allow", "deny", "allow", "allow"),
@@ -38,8 +38,8 @@ TODO = CallFacts(tool="todo", access=())
         (TODO, "allow", "allow", "allow", "allow", "allow"),
     ],
 )
-def test_modes(facts: CallFacts, ask: str, edits: str, plan: str, yes: str, full: str) -> None:
-    assert [decide(facts, m).verdict for m in ("ask", "edits", "plan", "yes", "full")] == [ask, edits, plan, yes, full]
+def test_modes(facts: CallFacts, ask: str, edits: str, plan: str, auto: str, full: str) -> None:
+    assert [decide(facts, m).verdict for m in ("ask", "edits", "plan", "auto", "full")] == [ask, edits, plan, auto, full]
 
 
 paths = st.builds(
@@ -62,7 +62,7 @@ ORDER = {"deny": 0, "ask": 1, "allow": 2}
 
 @given(facts)
 def test_a_stricter_mode_never_allows_more(call: CallFacts) -> None:
-    verdicts = [ORDER[decide(call, m).verdict] for m in ("plan", "ask", "edits", "yes", "full")]
+    verdicts = [ORDER[decide(call, m).verdict] for m in ("plan", "ask", "edits", "auto", "full")]
     assert verdicts == sorted(verdicts)
 
 

@@ -66,7 +66,7 @@ def open(
         max_tokens=max_tokens,
     )
     loaded = load(where, project=workspace.root, project_trusted=False, env=variables, flags=flags, name=config)
-    mode: Mode = "yes" if yes and not permission else loaded.settings.permission.mode
+    mode: Mode = "auto" if yes and not permission else loaded.settings.permission.mode
     return App(
         Options(
             settings=loaded.settings,

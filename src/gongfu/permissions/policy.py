@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from gongfu.core.base import Base
 from gongfu.core.specs import Access
 
-Mode: TypeAlias = Literal["ask", "edits", "plan", "yes", "full"]
+Mode: TypeAlias = Literal["ask", "edits", "plan", "auto", "full"]
 Verdict: TypeAlias = Literal["allow", "ask", "deny"]
 
 
@@ -45,7 +45,7 @@ def decide(facts: CallFacts, mode: Mode) -> Decision:
     """Judge one call.
 
     "full" allows all. "plan" denies whatever is more than a read. Protected paths and paths outside the workspace ask
-    in every other mode. What is left: "ask" asks for writes and commands, "edits" for commands, "yes" for neither.
+    in every other mode. What is left: "ask" asks for writes and commands, "edits" for commands, "auto" for neither.
     """
     if mode == "full":
         return ALLOW
@@ -55,7 +55,7 @@ def decide(facts: CallFacts, mode: Mode) -> Decision:
     beyond = _beyond(facts)
     if beyond is not None:
         return beyond
-    if "execute" in changes and mode != "yes":
+    if "execute" in changes and mode != "auto":
         return Decision(verdict="ask", rule="command", about=facts.command)
     if "write" in changes and mode == "ask":
         return Decision(verdict="ask", rule="write", about=_first(facts))
