@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 from anyio.abc import TaskGroup
@@ -20,8 +20,10 @@ from gongfu.core import events as ev
 from gongfu.core.base import Base
 from gongfu.core.errors import EXIT_INTERRUPTED, UserError
 from gongfu.core.messages import ImagePart
-from gongfu.surfaces.cli.ask import Person
 from gongfu.surfaces.cli.screens import Screen
+
+if TYPE_CHECKING:
+    from gongfu.surfaces.cli.ask import Person
 
 _FRAME = 0.06  # seconds between two redraws
 

@@ -97,9 +97,10 @@ def _text(cli: Cli, values: dict[str, Any]) -> str:
 
 
 def _opening(cli: Cli, values: dict[str, Any], form: str) -> Opening:
-    from gongfu.surfaces.cli.ask import somebody
+    if not form and not values["yes"] and (cli.out.tty or cli.err.tty):
+        from gongfu.surfaces.cli.ask import somebody
 
-    cli.person = None if form or values["yes"] else somebody(cli)
+        cli.person = somebody(cli)
     return opening_of(values, answers="ask" if cli.person else "no")
 
 

@@ -11,9 +11,7 @@ from gongfu.core.version import __version__
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.output import enable_ansi, encodable
 from gongfu.surfaces.cli.render.lines import Lines
-from gongfu.surfaces.cli.render.painter import Painter
 from gongfu.surfaces.cli.render.plain import Plain
-from gongfu.surfaces.cli.render.terminal import Terminal
 from gongfu.surfaces.cli.result import result_fields, to_json
 
 
@@ -94,6 +92,9 @@ class TerminalScreen:
     animated = True
 
     def __init__(self, cli: Cli, session: str, *, quiet: bool) -> None:
+        from gongfu.surfaces.cli.render.painter import Painter  # a run without a terminal needs neither
+        from gongfu.surfaces.cli.render.terminal import Terminal
+
         enable_ansi()
         self._cli = cli
         columns, _ = cli.size()

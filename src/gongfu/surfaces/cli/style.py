@@ -6,8 +6,8 @@ import re
 
 from gongfu.core.base import Base
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+_SEQUENCE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])"
 
 
 def clean(text: str) -> str:
@@ -15,10 +15,10 @@ def clean(text: str) -> str:
 
     Line feeds and tabs stay; CR LF becomes LF.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    text = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
-    return _CONTROL.sub(_shown, text)
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text  # most text is; the expressions are compiled when the first other one comes
+    text = re.sub(_SEQUENCE, "", text.replace("\r\n", "\n"))
+    return re.sub(_CONTROL, _shown, text)
 
 
 def _shown(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style, clean
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
+_HUNK = r"@@ -(\d+)(?:,\d+)? \+(\d+)"
 
 
 def diff_lines(diff: str, style: Style, speech: Speech, *, limit: int = 40) -> list[str]:
@@ -28,7 +28,7 @@ def _rows(diff: str) -> Iterator[tuple[int, str, str]]:
     old = new = 0
     inside = False
     for line in diff.split("\n"):
-        hunk = _HUNK.match(line)
+        hunk = re.match(_HUNK, line)
         if hunk:
             if inside:
                 yield 0, "⋮", ""

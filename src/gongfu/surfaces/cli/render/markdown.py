@@ -7,7 +7,7 @@ from typing import Any
 
 from gongfu.surfaces.cli.style import clean
 
-_SGR = re.compile(r"\x1b\[[0-9;]*m")
+_SGR = r"\x1b\[[0-9;]*m"
 _ENOUGH = 8  # characters of a line that tell what kind of block it belongs to
 
 
@@ -73,7 +73,7 @@ def draw(markdown: str, columns: int, *, color: bool) -> str:
     )  # fmt: skip
     console.print(_document(clean(markdown)))
     lines = [line.rstrip() for line in sink.getvalue().split("\n")]
-    shown = [at for at, line in enumerate(lines) if _SGR.sub("", line).strip()]
+    shown = [at for at, line in enumerate(lines) if re.sub(_SGR, "", line).strip()]
     return "\n".join(lines[shown[0] : shown[-1] + 1]) if shown else ""
 
 
