@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, cast
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit, urlunsplit
@@ -52,16 +52,16 @@ def without_credentials(url: str) -> str:
 # --- configuration ----------------------------------------------------------------------------------------------------
 
 
-def index_config(
-    env: Mapping[str, str], *, platform: str = sys.platform, prefix: str = sys.prefix, home: Path | None = None
-) -> IndexConfig:
+def index_config(env: Mapping[str, str], files: Sequence[str] | None = None) -> IndexConfig:
     """Read pip's variables and files, then uv's variables; PyPI when none names an index.
 
-    Files in pip's order: global, user, site, PIP_CONFIG_FILE; variables win over files. A file that cannot be read is
-    passed over.
+    `files` are pip's files, the weakest first (None: those of this machine). Variables win over files. A file that
+    cannot be read is passed over.
     """
     options: dict[str, str] = {}
-    for path in config_files(env, platform=platform, prefix=prefix, home=home or Path.home()):
+    if files is None:
+        files = config_files(env, platform=sys.platform, prefix=sys.prefix, home=Path.home())
+    for path in files:
         options |= _read_file(Path(path))
     for name, value in env.items():
         if name.startswith("PIP_") and value.strip():
