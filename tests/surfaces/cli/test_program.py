@@ -271,6 +271,19 @@ def test_a_reader_that_is_gone_ends_it_quietly(program: Program, serve: Serve) -
     assert "Exception" not in err
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells that a reader has left")
+def test_a_turn_ends_when_the_reader_of_its_events_leaves(program: Program, serve: Serve) -> None:
+    serve(shell("sleep 308.5"))
+    process = program.start("run", "--yes", "--stream-json", "wait long")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    until(lambda: b"tool_started" in process.stdout.readline())  # type: ignore[union-attr]
+    process.stdout.close()
+    process.wait(20)
+    assert process.stderr.read() == b""
+    assert not lives("sleep 308.5")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_place_for_the_answer_is_told(program: Program, serve: Serve) -> None:
     serve(Say("Done."))

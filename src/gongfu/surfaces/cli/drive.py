@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager, suppress
@@ -53,7 +54,10 @@ class Drive:
                 self._screen.note(stopping)
                 tasks.start_soon(self._session.cancel)
 
-            with interrupts(stop, kill):
+            def gone() -> None:
+                tasks.start_soon(_raise_gone)
+
+            with interrupts(stop, kill), watching(self._screen.reader, gone):
                 prompted = await self._session.prompt(task.text, images=task.images, schema=task.schema)
                 if self._screen.animated:
                     tasks.start_soon(self._animate)
@@ -101,6 +105,29 @@ class Drive:
         while True:
             self._screen.tick(time.time())
             await anyio.sleep(_FRAME)
+
+
+async def _raise_gone() -> None:
+    raise BrokenPipeError
+
+
+@contextmanager
+def watching(pipe: int, gone: Callable[[], None]) -> Generator[None]:
+    """Call `gone` when the reader of a pipe has left, also while nothing is written. Only Linux tells; -1: no pipe."""
+    loop = asyncio.get_running_loop()
+    if pipe < 0 or sys.platform != "linux":
+        yield
+        return
+
+    def left() -> None:
+        loop.remove_reader(pipe)
+        gone()
+
+    loop.add_reader(pipe, left)  # a pipe's writing end is never readable: this wakes up for its end alone
+    try:
+        yield
+    finally:
+        loop.remove_reader(pipe)
 
 
 def end_now(mark: str) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -37,6 +38,15 @@ class Output:
         self.broken = False
         self.tty = stream is not None and _is_tty(stream)
         self.encoding: str = getattr(stream, "encoding", None) or "utf-8"
+
+    @property
+    def pipe(self) -> int:
+        """The file descriptor when somebody reads this through a pipe, else -1."""
+        try:
+            fd = -1 if self._stream is None else self._stream.fileno()
+            return fd if fd >= 0 and stat.S_ISFIFO(os.fstat(fd).st_mode) else -1
+        except (OSError, ValueError):
+            return -1
 
     def write(self, text: str, *, flush: bool = True) -> None:
         """Write `text`, at once unless `flush` is False."""

@@ -19,6 +19,8 @@ class Screen(Protocol):
     """What a turn is shown on."""
 
     animated: bool
+    reader: int
+    """The pipe of the one for whom all this is, where its end ends the turn too; else -1."""
 
     def feed(self, entry: ev.Entry) -> None:
         """Show one entry."""
@@ -49,6 +51,7 @@ class _Still:
     """What screens share that never redraw."""
 
     animated = False
+    reader = -1
 
     def __init__(self, cli: Cli) -> None:
         self._cli = cli
@@ -90,6 +93,7 @@ class TerminalScreen:
     """A terminal that can be drawn on."""
 
     animated = True
+    reader = -1
 
     def __init__(self, cli: Cli, session: str, *, quiet: bool) -> None:
         from gongfu.surfaces.cli.render.painter import Painter  # a run without a terminal needs neither
@@ -156,6 +160,7 @@ class StreamJsonScreen(_Still):
         super().__init__(cli)
         self._session = session
         self._structured = structured
+        self.reader = cli.out.pipe
         cli.out.line(to_json({"type": "session", "session": session, "version": __version__, "format": 1}))
 
     def feed(self, entry: ev.Entry) -> None:
