@@ -92,6 +92,13 @@ def test_name_in_pieces_repeated_or_growing() -> None:
         assert seen.made == [("read_file", {"path": "x"})], names
 
 
+@pytest.mark.parametrize("name", ["functions.bash", "bash<|channel|>commentary", " bash", "functions.bash:0"])
+def test_junk_around_a_name_is_left_out(name: str) -> None:
+    assert calls_of(chunk({"tool_calls": [call(name, A, id="a", index=0)]}, "stop")) == [("bash", "echo {1}", "a")]
+    unknown = everywhere(sse(chunk({"tool_calls": [call("no.such:1", "{}", id="a", index=0)]}, "stop")))
+    assert unknown.calls[0].name == "no.such:1"  # what was asked for is told as it was
+
+
 def test_a_call_told_once_more_at_the_end_is_one_call() -> None:
     whole = chunk({"tool_calls": [call("bash", A, id="a", index=0)]}, "tool_calls")
     start = chunk({"tool_calls": [call("bash", "", id="a", index=0)]})

@@ -212,3 +212,13 @@ def test_without_tools_nothing_is_held_back() -> None:
 def test_nothing_is_offered_nothing_is_recovered() -> None:
     value: Any = read(sse(chunk({"content": f"<tool_call>{ONE}</tool_call>"}, "stop")), tools=(BASH,))
     assert len(value.calls) == 1
+
+
+def test_thinking_whose_opening_tag_was_in_the_prompt() -> None:
+    seen = everywhere(sse(chunk({"content": "Hm.\n</think>\n\nYes."}), chunk({}, "stop")))
+    assert [type(p).__name__ for p in seen.whole.message.parts] == ["ReasoningPart", "TextPart"]
+    assert seen.whole.message.text == "Yes."
+    called = everywhere(sse(chunk({"content": f"Hm.\n</think>\n<tool_call>{ONE}</tool_call>"}), chunk({}, "stop")))
+    assert (called.made, called.whole.message.text.strip()) == ([("bash", LS)], "")
+    talk = "The tag `</think>` ends it, and </think> too."
+    assert everywhere(sse(chunk({"content": talk}), chunk({}, "stop"))).whole.message.text == talk

@@ -228,3 +228,22 @@ def test_what_else_differs() -> None:
     assert sent("kimi", temperature=1.7)["temperature"] == 1.0
     assert sent("minimax")["reasoning_split"] is True
     assert sent("anthropic_compat")["max_tokens"] == 900
+
+
+def test_a_cache_is_marked_where_it_must_be() -> None:
+    from gongfu.models.chat_body import BodyWriter
+
+    def contents(model: str, marks: tuple[int, ...]) -> list[Any]:
+        info = ModelInfo(ref=f"p/{model}", provider="p", name=model)
+        writer = BodyWriter(info, for_model(load_quirks("openrouter"), model))
+        asked = Request(model=info.ref, system="s", messages=(user("a"), user("b")), marks=marks)
+        return [m["content"] for m in json.loads(writer.write(asked).data)["messages"]]
+
+    mark = {"cache_control": {"type": "ephemeral"}}
+    assert contents("anthropic/claude-sonnet-4.5", (1,)) == [
+        [{"type": "text", "text": "s", **mark}],
+        "a",
+        [{"type": "text", "text": "b", **mark}],
+    ]
+    assert contents("anthropic/claude-sonnet-4.5", ()) == ["s", "a", "b"]
+    assert contents("deepseek/deepseek-chat", (1,)) == ["s", "a", "b"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -142,7 +142,9 @@ class BodyWriter:
         """The messages as JSON without the outer brackets; bytes of images in them and their price in tokens."""
         messages = request.messages if self._info.tools else told(request.messages)
         history = project(messages, self.profile(), self._memo)
-        pieces = [encode({"role": self._quirks.system_role, "content": system})] if system else []
+        mark = self._quirks.cache_marks and bool(request.marks)
+        start = {"role": self._quirks.system_role, "content": _marked(system) if mark else system}
+        pieces = [encode(start)] if system else []
         fresh: dict[int, tuple[Message, bytes, int]] = {}
         sizes, cost = 0, 0
         names = {c.id: c.name for m in history for c in m.calls} if self._quirks.result_name else {}
@@ -157,6 +159,10 @@ class BodyWriter:
                 sizes += entry[2]
                 cost += sum(image_tokens(p.width, p.height) for p in message.parts if isinstance(p, ImagePart))
         self._encoded = fresh
+        if mark and history:
+            *before, last = self._wire(history[-1], names)
+            last["content"] = _marked(last.get("content"))
+            pieces[-1] = b",".join(map(_json.encode, [*before, last]))
         return b",".join(pieces), (sizes, cost)
 
     def _wire(self, message: Message, names: dict[str, str]) -> Iterator[dict[str, Any]]:
@@ -239,6 +245,15 @@ class BodyWriter:
                 calls.append(call)
                 signature = family = ""
         return calls
+
+
+def _marked(content: Any) -> Any:
+    """Content whose last text carries a cache mark."""
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if not isinstance(parts, list) or not parts or (content == ""):
+        return content
+    *before, last = cast("list[dict[str, Any]]", parts)
+    return [*before, {**last, "cache_control": {"type": "ephemeral"}}]
 
 
 def _of_call(part: ReasoningPart) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
+from gongfu.core.messages import Part, ReasoningPart, TextPart
 from gongfu.models.assemble import Assembler
 from gongfu.models.faults import fault_in_stream
 from gongfu.models.protocol import Answer, Delta
 from gongfu.models.quirks import Quirks
 from gongfu.models.sse import ServerEvent
-from gongfu.models.thinktags import ThinkSplitter
+from gongfu.models.thinktags import ThinkSplitter, split_unopened
 from gongfu.models.usage import usage_of
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thought")
@@ -66,7 +68,8 @@ class ChatReader:
         if not self._ended:
             return None
         self.flush()
-        return self._into.answer()
+        answer = self._into.answer()
+        return _with_thinking(answer, self._model) if self._tags and "</think>" in answer.message.text else answer
 
     def partial(self) -> Answer | None:
         """What had arrived, or None for nothing."""
@@ -225,6 +228,21 @@ class ChatReader:
             if isinstance(inner, dict):
                 signature = _string(cast("dict[str, Any]", inner).get("thought_signature"))
                 self._into.call_signature(signature, family if family != "google" else "")
+
+
+def _with_thinking(answer: Answer, model: str) -> Answer:
+    """The answer with its text up to a closing tag as thinking: the opening one was in the prompt of some servers."""
+    parts = answer.message.parts
+    first = parts[0] if parts else None
+    if not isinstance(first, TextPart):
+        return answer
+    thought, text = split_unopened(first.text)
+    if not thought:
+        return answer
+    head: list[Part] = [ReasoningPart(text=thought, model=model)]
+    if text.strip():
+        head.append(TextPart(text=text))
+    return replace(answer, message=replace(answer.message, parts=(*head, *parts[1:])))
 
 
 def _texts(content: Any) -> list[tuple[bool, str]]:

@@ -76,6 +76,7 @@ class Quirks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     image_urls: bool = True  # takes addresses of images, not only data
     empty_content: Literal["omit", "null", "empty"] = "null"  # of an assistant message that only calls
     text_lists: bool = True  # content may be a list of parts
+    cache_marks: bool = False  # the end of the prompt and of the history must be marked for a cache
     object_arguments: bool = False  # arguments of calls go back as an object, not as text
     reasoning_back: Literal["", "never", "tool_rounds", "always"] = ""  # "": as the catalog says
     reasoning_demanded: bool = False
