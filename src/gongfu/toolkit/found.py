@@ -9,9 +9,9 @@ from gongfu.toolkit.grep import HUGE, Hits, Line, Skipped
 from gongfu.toolkit.reading import fit
 from gongfu.workspace.root import Workspace
 
+MOST_HITS = 300
 _LINE = 400
 _MOST_IN_ONE = 100
-_MOST_HITS = 300
 
 
 class Report:
@@ -22,11 +22,11 @@ class Report:
 
     def __init__(self, workspace: Workspace, show: str, room: int, *, single: bool) -> None:
         self._workspace = workspace
-        self._show = show
+        self.show = show
         self._room = room
         self._single = single
         self._lines: list[str] = []
-        self._shown = 0
+        self.shown = 0
         self._full = False
         self.files = 0
         self.count = 0
@@ -38,20 +38,23 @@ class Report:
         if self._full:
             return
         name = self._workspace.show(hits.path)
-        if self._show == "files":
+        if self.show == "files":
             self._put([name], 1)
-        elif self._show == "count":
+        elif self.show == "count":
             self._put([f"{name}: {hits.count}"], hits.count)
         else:
             self._put_lines(name, hits)
 
     def _put_lines(self, name: str, hits: Hits) -> None:
+        if not hits.lines:
+            self._full = True
+            return
         block = [] if self._single else [name]
         hit = 0
         last = 0
         for line in hits.lines:
             hit += line.hit
-            if hit > _MOST_IN_ONE or self._shown + hit > _MOST_HITS:
+            if hit > _MOST_IN_ONE or self.shown + hit > MOST_HITS:
                 hit -= line.hit
                 break
             if last and line.number > last + 1 and any(not x.hit for x in hits.lines):
@@ -61,14 +64,14 @@ class Report:
         if hit < hits.count:
             block.append(f"[{hits.count - hit} more in this file]")
         self._put(block, hit)
-        self._full = self._full or self._shown >= _MOST_HITS
+        self._full = self._full or self.shown >= MOST_HITS
 
     def _put(self, lines: Sequence[str], hits: int) -> None:
         size = sum(len(line.encode("utf-8")) + 1 for line in lines)
         if size <= self._room:
             self._room -= size
             self._lines += lines
-            self._shown += hits
+            self.shown += hits
             return
         self._full = True
         for line in lines:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +16,7 @@ import anyio.to_thread
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
 from gongfu.workspace.encodings import detect
-from gongfu.workspace.files import NotText, read_bytes
+from gongfu.workspace.files import NotText
 
 Result = TypeVar("Result")
 HUGE = 16 * 1024 * 1024
@@ -47,7 +49,7 @@ class Line(Base, frozen=True):
 
 
 class Hits(Base, frozen=True):
-    """The lines to show of one file, in order, and how many of them match."""
+    """The lines to show of one file, in order, and how many of its lines match (of those all need not be there)."""
 
     path: Path
     lines: tuple[Line, ...]
@@ -94,46 +96,72 @@ def search(
     files: Iterable[Path], query: Query, skipped: Skipped, stop: Callable[[], bool], until: float
 ) -> Iterator[Hits]:
     """The hits in `files`, in their order. Ends early when `stop` says so; TimeoutError after `until` (monotonic)."""
-    regex = compile_query(query)
-    needle = query.pattern.encode() if is_plain(query) and not query.ignore_case else b""
+    seeker = _Seeker(query)
     for path in files:
         if stop():
             return
         if time.monotonic() > until:
             raise TimeoutError
-        hits = _in_file(path, regex, needle, query.context, skipped)
+        text = seeker.text_of(path, skipped)
+        hits = None if text is None else seeker.hits(path, text)
         if hits is not None:
             yield hits
 
 
-def _in_file(path: Path, regex: re.Pattern[str], needle: bytes, context: int, skipped: Skipped) -> Hits | None:
-    try:
-        raw, _ = read_bytes(path, HUGE)
-    except NotText:
-        skipped.huge.append(path)
-        return None
-    except (OSError, ToolFailure):
-        skipped.unreadable.append(path)
-        return None
-    if needle and needle not in raw and b"\0" not in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return None
-    encoding = detect(raw)
-    if encoding is None:
-        skipped.binary.append(path)
-        return None
-    return in_text(path, encoding.decode(raw), regex, context)
+class _Seeker:
+    """Looks for one query in one file after the other."""
+
+    def __init__(self, query: Query) -> None:
+        self._regex = compile_query(query)
+        self._context = query.context
+        self._needle = query.pattern.encode() if is_plain(query) and not query.ignore_case else b""
+        source = self._regex.pattern
+        # a text without any match needs not be cut into lines, unless what matches depends on where lines end
+        odd = not query.literal and any(part in source for part in ("(?", r"\A", r"\Z", r"\B"))
+        self._anywhere = None if odd else re.compile(source, self._regex.flags | re.MULTILINE)
+        self._at_end = "$" in source
+
+    def text_of(self, path: Path, skipped: Skipped) -> str | None:
+        """The text of a file; None, noted in `skipped`, when it is not searched, or cannot have a match."""
+        try:
+            raw = _read(path)
+        except NotText:
+            skipped.huge.append(path)
+            return None
+        except OSError:
+            skipped.unreadable.append(path)
+            return None
+        if self._needle and self._needle not in raw and b"\0" not in raw and raw[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+            return None
+        encoding = detect(raw)
+        if encoding is None:
+            skipped.binary.append(path)
+            return None
+        return encoding.decode(raw)
+
+    def hits(self, path: Path, text: str) -> Hits | None:
+        """The hits in one text, whose lines end in a line feed, with or without a carriage return before it."""
+        if self._anywhere is not None and not (self._at_end and "\r" in text) and not self._anywhere.search(text):
+            return None
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        lines = [line.removesuffix("\r") for line in lines]
+        find = self._regex.search
+        found = [i for i, line in enumerate(lines) if find(line)]
+        if not found:
+            return None
+        return Hits(path=path, lines=tuple(_with_context(lines, found, self._context)), count=len(found))
 
 
-def in_text(path: Path, text: str, regex: re.Pattern[str], context: int) -> Hits | None:
-    """The hits in one text, whose lines end in a line feed, with or without a carriage return before it."""
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    lines = [line.removesuffix("\r") for line in lines]
-    found = [i for i, line in enumerate(lines) if regex.search(line)]
-    if not found:
-        return None
-    return Hits(path=path, lines=tuple(_with_context(lines, found, context)), count=len(found))
+def _read(path: Path) -> bytes:
+    """The bytes of a regular file, no link followed at its name; the folders above it were walked just now."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb", buffering=0) as file:  # noqa: PTH123 - a descriptor, not a path
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > HUGE:
+            raise NotText
+        return file.read(HUGE)
 
 
 def _with_context(lines: list[str], found: list[int], context: int) -> Iterator[Line]:

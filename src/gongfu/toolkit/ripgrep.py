@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import os
+import re
+import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -19,10 +21,11 @@ import msgspec
 from gongfu.toolkit.grep import HUGE, Hits, Line, Query, Skipped, in_thread, search
 from gongfu.workspace.process import run
 
-_ARGUMENTS = 60_000
+_ARGUMENTS = 24_000 if sys.platform == "win32" else 400_000
 _USUAL_LINE = r"[^\x00-\x07\x0b\r-\x1a\x1c-\x1f]*\r?"
-_FILES = 1500
-_KEEP = 64 * 1024 * 1024
+_FILES = 8000
+_KEEP = 16 * 1024 * 1024
+_MOST_IN_ONE = 100
 
 
 class _CannotSearchError(Exception):
@@ -44,9 +47,10 @@ def chunks(files: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 async def search_with_rg(
-    program: str, files: Sequence[Path], query: Query, skipped: Skipped, *, env: Mapping[str, str], until: float
-) -> AsyncGenerator[list[Hits]]:
-    """The hits in `files`, in their order, a group at a time.
+    program: str, files: Sequence[Path], query: Query, skipped: Skipped, *, env: Mapping[str, str], until: float,
+    most: int,
+) -> AsyncGenerator[list[Hits]]:  # fmt: skip
+    """The hits in `files`, in their order, a group at a time. After `most` hits only their number is told.
 
     Where ripgrep cannot, Python goes on; ToolFailure when it does not know the pattern either. TimeoutError after
     `until` (monotonic).
@@ -58,9 +62,11 @@ async def search_with_rg(
         left = usual
         if able:
             try:
-                odd = await _lines(program, ["-l0axv", "-e", _USUAL_LINE], usual, env, until, split=b"\0")
-                strange = {Path(os.fsdecode(p)) for p in odd}
-                hits = await _plain_hits(program, [p for p in usual if p not in strange], query, env, until)
+                odd = await _output(program, ["-l0axv", "-e", _USUAL_LINE], usual, env, until)
+                strange = {Path(os.fsdecode(p)) for p in odd.split(b"\0") if p}
+                plain = [p for p in usual if p not in strange]
+                hits = await _plain_hits(program, plain, query, env, until, most)
+                most -= sum(h.count for h in hits)
                 left = [p for p in usual if p in strange]
             except _CannotSearchError:
                 able = False
@@ -94,11 +100,12 @@ def _usual(group: Sequence[Path], skipped: Skipped) -> list[Path]:
     return usual
 
 
-async def _lines(
-    program: str, options: Sequence[str], files: Sequence[Path], env: Mapping[str, str], until: float, *, split: bytes
-) -> list[bytes]:
+async def _output(
+    program: str, options: Sequence[str], files: Sequence[Path], env: Mapping[str, str], until: float
+) -> bytes:
+    """What ripgrep prints over `files`."""
     if not files:
-        return []
+        return b""
     argv = [program, "--no-config", "--no-messages", "--color=never", "-j2", *options, "--", *map(str, files)]
     left = until - time.monotonic()
     if left <= 0:
@@ -111,18 +118,32 @@ async def _lines(
         raise TimeoutError
     if done.code not in (0, 1) or not done.whole:
         raise _CannotSearchError(done.output.decode("utf-8", "replace")[:500])
-    return [line for line in done.output.split(split) if line]
+    return done.output
 
 
 async def _plain_hits(
-    program: str, files: Sequence[Path], query: Query, env: Mapping[str, str], until: float
+    program: str, files: Sequence[Path], query: Query, env: Mapping[str, str], until: float, most: int
 ) -> list[Hits]:
-    options = ["--json", "--crlf", "--no-heading", f"-C{query.context}"]
-    options += ["-F"] * query.literal + ["-i" if query.ignore_case else "-s", "-e", query.pattern]
-    found: list[Hits] = []
+    """The hits in files that are plain UTF-8: first counted, then read for the lines of as many as are wanted."""
+    what = [*["-F"] * query.literal, "-i" if query.ignore_case else "-s", "--crlf", "-e", query.pattern]
+    counted = await _output(program, ["-c0H", *what], files, env, until)
+    counts = {Path(os.fsdecode(name)): int(count) for name, count in re.findall(rb"([^\0]+)\0(\d+)\r?\n", counted)}
+    wanted: list[Path] = []
+    for path in files:
+        if path in counts and most > 0:
+            wanted.append(path)
+            most -= min(counts[path], _MOST_IN_ONE)
+    options = ["--json", f"-C{query.context}", f"-m{_MOST_IN_ONE + 1}", *what]
+    raw = await _output(program, options, wanted, env, until)
+    lines = dict(_events(raw))
+    return [Hits(path=p, lines=tuple(lines.get(p, ())), count=counts[p]) for p in files if p in counts]
+
+
+def _events(raw: bytes) -> Iterator[tuple[Path, list[Line]]]:
+    """The lines of each file, from ripgrep's events."""
     lines: list[Line] = []
-    for raw in await _lines(program, options, files, env, until, split=b"\n"):
-        event = cast("dict[str, Any]", msgspec.json.decode(raw))
+    for piece in raw.splitlines():
+        event = cast("dict[str, Any]", msgspec.json.decode(piece))
         data = cast("dict[str, Any]", event["data"])
         match event["type"]:
             case "begin":
@@ -130,11 +151,9 @@ async def _plain_hits(
             case "match" | "context":
                 lines.append(_line(data, hit=event["type"] == "match"))
             case "end":
-                count = sum(line.hit for line in lines)
-                found.append(Hits(path=Path(os.fsdecode(_bytes(data["path"]))), lines=tuple(lines), count=count))
+                yield Path(os.fsdecode(_bytes(data["path"]))), lines
             case _:
                 pass
-    return found
 
 
 def _line(data: dict[str, Any], *, hit: bool) -> Line:

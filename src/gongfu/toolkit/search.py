@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from gongfu.core.base import Base
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.found import Report
+from gongfu.toolkit.found import MOST_HITS, Report
 from gongfu.toolkit.grep import Query, Skipped, in_thread, search
 from gongfu.toolkit.places import Places
 from gongfu.toolkit.ripgrep import search_with_rg
@@ -169,7 +169,9 @@ class SearchTools:
         until = time.monotonic() + _SECONDS
         program = self._program() if len(files) > _MANY else ""
         if program:
-            hits = search_with_rg(program, files, query, skipped, env=child_env(self._env), until=until)
+            most = MOST_HITS if report.show == "lines" else 0
+            env = child_env(self._env)
+            hits = search_with_rg(program, files, query, skipped, env=env, until=until, most=most)
             async with aclosing(hits):
                 async for group in hits:
                     for one in group:
