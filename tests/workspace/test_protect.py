@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
         (".env", "secret"), (".ENV", "secret"), (".env.local", "secret"), (".env.production", "secret"),
         ("prod.env", "secret"), (".envrc", "secret"), (".env.example", ""), (".env.sample", ""), ("example.env", ""),
         ("env.py", ""), (".environment.md", ""), ("server.pem", "secret"), ("tls.KEY", "secret"), ("key.py", ""),
+        ("ci.pem", "secret"), ("example.key", ""),
         ("id_rsa", "secret"), ("id_ed25519_work", "secret"), ("id_rsa.pub", ""), (".ssh/config", "secret"),
         (".ssh/known_hosts", ""), (".aws/credentials", "secret"), (".config/gcloud/x/y", "secret"),
         (".netrc", "secret"), (".pypirc", "secret"), (".git-credentials", "secret"), ("credentials.json", "secret"),
@@ -68,6 +70,12 @@ def test_content_decides_where_a_name_does_not(space: Workspace) -> None:
     assert why_protected(npmrc, space) == ""
     npmrc.write_text("//registry.example/:_authToken=abc\n")
     assert why_protected(npmrc, space) == "secret"
+    config = space.root / ".git" / "config"
+    config.parent.mkdir()
+    config.write_text("[remote]\n\turl = https://host/x.git\n")
+    assert why_protected(config, space, write=False) == ""
+    config.write_text("[remote]\n\turl = https://me:token@host/x.git\n")
+    assert why_protected(config, space, write=False) == "secret"
     (space.root / "venv" / ".env").mkdir(parents=True)
     assert why_protected(space.root / "venv" / ".env", space) == ""  # a folder, such as a virtual environment
 
@@ -132,3 +140,90 @@ def test_long_lines_do_not_take_long(space: Workspace) -> None:
         '"' * 5001,
     ):
         mentions_protected(command, space.root, space, windows=False)
+
+
+@pytest.fixture
+def linked(space: Workspace) -> Workspace:
+    """Links of every kind beside the secrets."""
+    home = space.root.parent
+    (home / ".ssh").mkdir()
+    (home / ".ssh" / "id_rsa").touch()
+    (home / ".ssh" / "notes").touch()
+    (home / ".gongfu").mkdir()
+    (home / ".gongfu" / "keys.yaml").touch()
+    (space.root / "sub" / ".npmrc").write_text("//registry.example/:_authToken=abc\n")
+    for name, target in (
+        ("s", "../.ssh"),
+        ("up", ".."),
+        ("loop", "loop"),
+        ("dead", "nowhere/.env"),
+        ("n", "../.ssh/notes"),
+    ):
+        (space.root / name).symlink_to(target)
+    return space
+
+
+FOUND = [
+    ("cat a.py README.md", ""), ("cat link a.py", "w/.env"), ("cat n", ".ssh/notes"), ("cat s/config", ".ssh/config"),
+    ("cat s/notes s/none", ".ssh/none .ssh/notes"), ("cat up/.ssh/id_rsa", ".ssh/id_rsa"), ("cat loop loop/x", ""),
+    ("cat loop/.env", "w/loop/.env"), ("cat dead", "w/nowhere/.env"), ("cat up/w/.env", "w/.env"),
+    ("cat up/w/a.py", ""), ("cat sub/.npmrc", "w/sub/.npmrc"), ("cat sub/../sub/.npmrc", "w/sub/.npmrc"),
+    ("cat .npmrc", ""), ("cat .e* sub/*", "w/.env w/sub/id_rsa"), ("cat */.n*", "w/sub/.npmrc"),
+    ("cat */id_rsa", ".ssh/id_rsa w/sub/id_rsa"), ("cat s/../.env", "w/.env"), ("cat s/../.e*", ""),
+    ("cat */../.e*v", "w/.env"), ("cat ../.gongfu/keys.yaml", ".gongfu/keys.yaml"),
+    ("cat ~/.gongfu/*", ".gongfu/keys.yaml"), ("cat ~/.gongfu/.env", ""),
+    ("cd s && cat notes", ".ssh .ssh/cat .ssh/cd .ssh/notes .ssh/s"),
+    ("cd up/.ssh; cd ../w; cat id_rsa", ".ssh .ssh/cat .ssh/cd .ssh/id_rsa .ssh/up/.ssh w/id_rsa"),
+    ("sh -c 'cat sub/id_rsa no.pem; x' y", "w/sub/id_rsa"), ("echo .env=x none.pem", "w/.env w/none.pem"),
+    ("grep -r x .", "w/.env w/server.pem w/sub/.npmrc w/sub/id_rsa"),
+    ("grep -r x sub", "w/sub/.npmrc w/sub/id_rsa"), ("grep -r x s", ".ssh .ssh/id_rsa"),
+    ("grep x . && rg -u y sub", "w/sub/.npmrc w/sub/id_rsa"), ("cat //etc/shadow /etc/./shadow", "/etc/shadow"),
+    ("cat " + "x" * 300 + " .env", "w/.env"), ("sh -c 'cat " + "x" * 300 + " .env;'", "w/.env"),
+    ("cat .env." + "x" * 300, "w/.env." + "x" * 300), ("cat " + "a/" * 400 + ".env", "w/" + "a/" * 400 + ".env"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "found"), FOUND)
+def test_what_is_named_is_found_where_it_really_is_and_nothing_else(
+    linked: Workspace, command: str, found: str
+) -> None:
+    wanted = {linked.root.parent / name for name in found.split()}
+    assert set(mentions_protected(command, linked.root, linked, windows=False)) == wanted
+
+
+def test_a_working_directory_behind_a_link_is_seen_through(linked: Workspace) -> None:
+    home = linked.root.parent
+    assert mentions_protected("cat notes", linked.root / "s", linked, windows=False) == (
+        home / ".ssh" / "cat",
+        home / ".ssh" / "notes",
+    )
+    assert mentions_protected("cat a.py", linked.root / "up" / "w", linked, windows=False) == ()
+
+
+_WORDS = st.sampled_from(["ls", "a.py", "-n", "--x=1", "sub", "./README.md", "'a b'", "$X", "*.py", "&&", "|", "1,40p"])
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(_WORDS, max_size=8),
+    st.lists(_WORDS, max_size=8),
+    st.sampled_from([".env", "./sub/id_rsa", "link", "server.p*"]),
+)
+def test_no_other_words_hide_a_secret(space: Workspace, before: list[str], after: list[str], secret: str) -> None:
+    alone = mentions_protected(f"cat {secret}", space.root, space, windows=False)
+    assert alone
+    assert set(alone) <= set(mentions_protected(" ".join([*before, secret, *after]), space.root, space, windows=False))
+
+
+def test_names_that_no_disk_takes_are_judged_by_name(space: Workspace) -> None:
+    assert why_protected(space.root / (".env." + "x" * 300), space) == "secret"
+    assert why_protected(space.root / ("x" * 300), space) == ""
+
+
+def test_the_disk_is_asked_once_a_word_and_folder(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    real = os.lstat
+    monkeypatch.setattr(os, "lstat", lambda path: (asked.append(str(path)), real(path))[1])
+    mentions_protected("cat a.py sub/b.py sub/c.py; ls -l sub/b.py | sed -n '1,40p' a.py", space.root, space)
+    assert len(asked) == len(set(asked))
+    assert len(asked) < 15 + len(space.root.parts)

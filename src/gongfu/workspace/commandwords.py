@@ -7,9 +7,8 @@ that is possible, and become `*` where it is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from gongfu.core.base import Base
 from gongfu.workspace.globs import expand_braces
 
 _ESCAPE = r"(?s)\\(?:x([0-9a-fA-F]{1,2})|[uU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
@@ -18,14 +17,8 @@ _VARIABLE = r"(?i)\$(?:\{(?:env:)?(\w+)[^}]*\}|(?:env:)?(\w+))|%(\w+)%|\$[*@#?!$
 _ASSIGNMENT = r"(?s)^(\w+)=(.*)$"
 _PIECES = r"[=@:,]|^-+\w"
 _INNER = r"[\s'\"()\[\]<>|;&`,=@:]+"
+_PLAIN = r"[^'\"\\$ \t\r\n;|&()<>`]+"
 _MAX_WORDS = 20_000
-
-
-class Word(Base, frozen=True):
-    """A word that may be a path or a glob of paths. `direct` is one that the shell itself would hand on as it is."""
-
-    text: str
-    direct: bool = True
 
 
 def raw_words(command: str, *, windows: bool = False) -> list[str]:
@@ -33,8 +26,14 @@ def raw_words(command: str, *, windows: bool = False) -> list[str]:
     words: list[str] = []
     current: list[str] = []
     open_word = False
+    run = re.compile(_PLAIN).match
     i = 0
     while i < len(command) and len(words) < _MAX_WORDS:
+        if plain := run(command, i):
+            current.append(plain[0])
+            i = plain.end()
+            open_word = True
+            continue
         c = command[i]
         i += 1
         if c in "'\"":
@@ -63,6 +62,10 @@ def raw_words(command: str, *, windows: bool = False) -> list[str]:
 
 
 def _quoted(command: str, start: int, quote: str, *, plain: bool) -> tuple[str, int]:
+    end = command.find(quote, start)
+    whole = command[start:] if end < 0 else command[start:end]
+    if "\\" not in whole:
+        return whole, start + len(whole) + 1
     out: list[str] = []
     i = start
     while i < len(command) and command[i] != quote:
@@ -88,36 +91,54 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(match[3], 8)) if match[3] else {"n": "\n", "t": "\t", "r": "\r"}.get(match[4], match[4])
 
 
-def path_words(command: str, variables: Mapping[str, str], *, windows: bool = False) -> Iterator[Word]:
-    """All words that may name files, see `Word`. `variables` are those known to the shell, as far as they matter."""
+def path_words(words: Sequence[str], variables: Mapping[str, str]) -> dict[str, bool]:
+    """All words, of those that `raw_words` gives, which may be a path or a glob of paths, in their order.
+
+    True for one that the shell itself would hand on as it is. `variables` are those known to the shell, as far as they
+    matter.
+    """
     known = dict(variables)
-    for raw in raw_words(command, windows=windows):
+    found: dict[str, bool] = {}
+    for raw in words:
         text = expand(raw, known)
-        match = re.match(_ASSIGNMENT, text)
+        match = re.match(_ASSIGNMENT, text) if "=" in text else None
         if match is not None:
             known[match[1]] = match[2]
-        for choice in expand_braces(text):
-            yield Word(text=choice)
-            for piece in re.split(_PIECES, choice):
-                if piece and piece != choice:
-                    yield Word(text=piece)
+        for choice in _choices(text):
+            found[choice] = True
+            for piece in _pieces(choice):
+                found[piece] = True
         if re.search(_INNER, text) is not None:
-            yield from _inside(raw, known)
+            for inner in _inside(raw, known):
+                found.setdefault(inner, False)
+    return found
 
 
-def _inside(text: str, known: Mapping[str, str]) -> Iterator[Word]:
+def _choices(text: str) -> list[str]:
+    return expand_braces(text) if "{" in text else [text]
+
+
+def _pieces(text: str) -> list[str]:
+    """What stands behind an option's letter or between `=`, `@`, `:` and commas, where there are any."""
+    if not (text.startswith("-") or "=" in text or "@" in text or ":" in text or "," in text):
+        return []
+    return [piece for piece in re.split(_PIECES, text) if piece]
+
+
+def _inside(text: str, known: Mapping[str, str]) -> Iterator[str]:
     """Words inside a quoted script, such as that of `bash -c` or `python -c`."""
     seen: set[str] = set()
-    for source in (" ".join(raw_words(text)), text):
+    for source in dict.fromkeys((" ".join(raw_words(text)), text)):
         for piece in re.split(_INNER, expand(source, known)):
             if piece and piece not in seen and len(seen) < _MAX_WORDS:
                 seen.add(piece)
-                for choice in expand_braces(piece):
-                    yield Word(text=choice, direct=False)
+                yield from _choices(piece)
 
 
 def expand(text: str, known: Mapping[str, str]) -> str:
     """Variables filled in; one that is not known may hold anything and becomes `*`."""
+    if "$" not in text and "%" not in text:
+        return text
 
     def fill(match: re.Match[str]) -> str:
         name = match[1] or match[2] or match[3] or ""

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal, TypeAlias
 
 from gongfu.workspace.commandwords import path_words, raw_words
 from gongfu.workspace.globs import name_regex
-from gongfu.workspace.root import Workspace, is_below
+from gongfu.workspace.root import Workspace, rest_below
 
 Protected: TypeAlias = Literal["", "secret", "git", "startup", "settings"]
 
 _EXAMPLE = r"(^|[._-])(example|sample|template|tmpl|dist|defaults?|schema|test|ci)([._-]|$)|\.(md|py|js|ts)$"
+_EXAMPLE_KEY = r"(^|[._-])(example|sample|template|dummy)([._-]|$)"
 _SECRET_NAMES = frozenset(
     [
         ".env", ".envrc", ".flaskenv", "secring.gpg", ".netrc", "_netrc", ".pypirc", ".git-credentials", ".pgpass",
@@ -47,7 +49,7 @@ _LOGIN_NAMES = frozenset(
 )
 _LOGIN = rb"(?i)_auth|authtoken|password|cleartext|://[^/\s:@]+:[^/\s@]+@"
 _SECRET_FOLDERS = tuple(
-    tuple(p.split("/"))
+    f"/{p}/"
     for p in (
         ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".config/gcloud", ".config/gh",
         ".config/glab-cli", ".config/rclone", ".config/doctl", ".config/op", ".docker/config.json",
@@ -62,6 +64,7 @@ _SECRET_FOLDERS = tuple(
         "mozilla/firefox/profiles", ".thunderbird",
     )
 )  # fmt: skip
+_SECRET_FIRSTS = frozenset(p.split("/")[1] for p in _SECRET_FOLDERS)
 _SYSTEM_PLACES = r"/etc/(shadow|gshadow|sudoers|ssl/private)(-|/.*|\.d/.*)?|/proc/[^/]+/(environ|mem)"
 _STARTUP_NAMES = frozenset(
     [
@@ -72,12 +75,13 @@ _STARTUP_NAMES = frozenset(
     ]
 )  # fmt: skip
 _STARTUP_FOLDERS = tuple(
-    tuple(p.split("/"))
+    f"/{p}/"
     for p in (
         ".config/fish", ".config/autostart", ".config/systemd/user", ".config/environment.d", ".config/git",
         "library/launchagents", "library/launchdaemons", "start menu/programs/startup",
     )
 )  # fmt: skip
+_STARTUP_FIRSTS = frozenset(p.split("/")[1] for p in _STARTUP_FOLDERS)
 _SYSTEM_STARTUP = (
     r"/etc/(profile|bash\.bashrc|bashrc|environment|zsh.*|profile\.d|cron.*|rc\..*|init\.d|systemd|ld\.so\..*)(/.*)?"
     r"|/var/spool/cron(/.*)?"
@@ -92,43 +96,51 @@ def why_protected(path: Path, workspace: Workspace, *, write: bool = True) -> Pr
     "secret" holds for reading too; "git" (below `.git`), "startup" (files that a shell or a login runs) and
     "settings" (Gongfu's own) only for writing. Judge the path both as it was asked for and after resolving links.
     """
-    names = tuple(_plain(n) for n in path.parts)
-    own = next((f for f in workspace.private if is_below(path, f)), None)
-    if own is not None:
-        first = path.relative_to(own).parts[:1] if path.is_relative_to(own) else ()
-        return "settings" if write else "secret" if first and first[0].lower() in _KEYS else ""
+    return _why(str(path), workspace, write=write)
+
+
+def _why(path: str, workspace: Workspace, *, write: bool) -> Protected:
+    for folder in workspace.private:
+        rest = rest_below(path, str(folder))
+        if rest is not None:
+            return "settings" if write else "secret" if rest.partition(os.sep)[0].lower() in _KEYS else ""
+    names = _names(path)
     if _is_secret(path, names):
         return "secret"
     if not write:
         return ""
     if ".git" in names:
         return "git"
-    if ".gongfu" in names or names[-1:] == (".mcp.json",):
+    if ".gongfu" in names or names[-1] == ".mcp.json":
         return "settings"
     return "startup" if _is_startup(path, names) else ""
 
 
-def _plain(name: str) -> str:
-    """A name as the most forgiving file system sees it."""
-    text = name.casefold()
+def _names(path: str) -> list[str]:
+    """The names of a path as the most forgiving file system sees them; the first one is empty or a drive."""
+    text = path.casefold()
     if not text.isascii():
         text = re.sub(_INVISIBLE, "", text)
-    if sys.platform == "win32":
-        text = text.partition(":")[0].rstrip(" .") or text
-    return text
+    if sys.platform != "win32":
+        return text.split("/")
+    return [name.partition(":")[0].rstrip(" .") or name for name in text.replace("\\", "/").split("/")]
 
 
-def _is_secret(path: Path, names: tuple[str, ...]) -> bool:
-    name = names[-1] if names else ""
+def _is_secret(path: str, names: list[str]) -> bool:
+    name = names[-1]
     if name.endswith(".pub") or name in ("known_hosts", "known_hosts.old"):
         return False
-    if _has_secret_name(name) and not re.search(_EXAMPLE, name):
-        return not path.is_dir()
-    if name in _LOGIN_NAMES and _holds_token(path):
+    if _has_secret_name(name) and not re.search(_EXAMPLE_KEY if _is_key(name) else _EXAMPLE, name):
+        return not os.path.isdir(path)  # noqa: PTH112 - pathlib raises for names that are too long
+    if (name in _LOGIN_NAMES or names[-2:] == [".git", "config"]) and _holds_token(path):
         return True
-    if _has_folder(names, _SECRET_FOLDERS):
+    if _has_folder(names, _SECRET_FOLDERS, _SECRET_FIRSTS):
         return True
-    return names[1:2] in (("etc",), ("proc",)) and re.fullmatch(_SYSTEM_PLACES, path.as_posix()) is not None
+    return names[1:2] in (["etc"], ["proc"]) and re.fullmatch(_SYSTEM_PLACES, _slashed(path)) is not None
+
+
+def _is_key(name: str) -> bool:
+    return name.startswith("id_") or (name.endswith(_SECRET_ENDS) and not name.endswith(".env"))
 
 
 def _has_secret_name(name: str) -> bool:
@@ -137,31 +149,38 @@ def _has_secret_name(name: str) -> bool:
     return name.startswith(_SECRET_STARTS) and re.fullmatch(_FORMS, name) is not None
 
 
-def _is_startup(path: Path, names: tuple[str, ...]) -> bool:
-    name = names[-1] if names else ""
+def _is_startup(path: str, names: list[str]) -> bool:
+    name = names[-1]
     if (
         name in _STARTUP_NAMES
         or name.endswith((".profile.ps1", "_profile.ps1"))
-        or _has_folder(names, _STARTUP_FOLDERS)
+        or _has_folder(names, _STARTUP_FOLDERS, _STARTUP_FIRSTS)
     ):
         return True
-    return names[1:2] in (("etc",), ("var",)) and re.fullmatch(_SYSTEM_STARTUP, path.as_posix()) is not None
+    return names[1:2] in (["etc"], ["var"]) and re.fullmatch(_SYSTEM_STARTUP, _slashed(path)) is not None
 
 
-def _has_folder(names: tuple[str, ...], folders: tuple[tuple[str, ...], ...]) -> bool:
-    for folder in folders:
-        first, size = folder[0], len(folder)
-        if first in names and any(names[i : i + size] == folder for i in range(len(names)) if names[i] == first):
-            return True
-    return False
-
-
-def _holds_token(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return re.search(_LOGIN, file.read(65536)) is not None
-    except OSError:
+def _has_folder(names: list[str], folders: tuple[str, ...], firsts: frozenset[str]) -> bool:
+    """Whether one of the folders stands somewhere in the path; `firsts` are the first names of them."""
+    if firsts.isdisjoint(names):
         return False
+    whole = f"/{'/'.join(names)}/"
+    return any(folder in whole for folder in folders)
+
+
+def _slashed(path: str) -> str:
+    return path.replace(os.sep, "/")
+
+
+def _holds_token(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - a text all the way
+            return re.search(_LOGIN, file.read(65536)) is not None
+    except (OSError, ValueError):
+        return False
+
+
+# --- command lines -----------------------------------------------------------------------------------------------
 
 
 def mentions_protected(
@@ -172,100 +191,164 @@ def mentions_protected(
     """
     home = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is no home
     variables = {"HOME": home, "USERPROFILE": home, "PWD": str(cwd)}
-    words = dict.fromkeys(path_words(command, variables, windows=windows))
-    bases = _bases(command, cwd, home, windows=windows)
-    found: dict[Path, None] = {}
-    for word in words:
+    words = raw_words(command, windows=windows)
+    disk = _Disk(home)
+    bases = _bases(words, str(cwd), disk)
+    found: dict[str, None] = {}
+    for word, direct in path_words(words, variables).items():
         for base in bases:
-            for path in _leads_to(word.text, base, home):
-                real = Path(os.path.realpath(path))
-                if (word.direct or path.exists()) and _either_secret(path, real, workspace):
+            for path in disk.leads_to(word, base):
+                real, exists = disk.real(path)
+                if not direct and not exists:
+                    continue
+                if _why(path, workspace, write=False) or (real != path and _why(real, workspace, write=False)):
                     found[real] = None
-    for path in _searched(command, bases, workspace, windows=windows):
+    for path in _searched(words, bases, disk, workspace):
         found[path] = None
-    return tuple(found)
+    return tuple(map(Path, found))
 
 
-def _either_secret(path: Path, real: Path, workspace: Workspace) -> bool:
-    return "secret" in (why_protected(path, workspace, write=False), why_protected(real, workspace, write=False))
-
-
-def _bases(command: str, cwd: Path, home: str, *, windows: bool) -> list[Path]:
+def _bases(words: list[str], cwd: str, disk: _Disk) -> list[str]:
     """The working directory and all folders that the line changes into."""
     bases = [cwd]
-    words = raw_words(command, windows=windows)
+    if _MOVES.isdisjoint(words):
+        return bases
     for verb, target in pairwise(words):
-        if verb in ("cd", "pushd", "-C", "chdir", "Set-Location"):
-            bases.extend(p for p in (_leads_to(target, bases[-1], home)) if p.is_dir() and p not in bases)
+        if verb in _MOVES:
+            for path in disk.leads_to(target, bases[-1]):
+                if path not in bases and os.path.isdir(path):  # noqa: PTH112
+                    bases.append(path)
     return bases[:8]
 
 
-def _leads_to(word: str, base: Path, home: str) -> list[Path]:
-    """The absolute paths that a word names; a glob is tried on the disk."""
-    if not word.strip("*") or "\0" in word or len(word) > 1000:
-        return []
-    text = home + word[1:] if word == "~" or word.startswith(("~/", "~\\")) else word
+class _Disk:
+    """What is on the disk, as far as one command line asks for it; each folder is looked at once.
+
+    Paths are texts and errors of the system mean that nothing is there: pathlib takes ten times as long, and raises
+    for names that are too long.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._folders = {"": "", "/": ""}
+        self._listed: dict[str, list[str]] = {}
+
+    def real(self, path: str) -> tuple[str, bool]:
+        """Where a path leads after resolving links, and whether something is there."""
+        folder, _, name = path.rpartition("/")
+        is_link, exists = _looked_at(path)
+        if is_link or name in ("", "..") or os.sep != "/":
+            return os.path.realpath(path), os.path.exists(path)  # noqa: PTH110
+        return f"{self._folder(folder)}/{name}", exists
+
+    def _folder(self, path: str) -> str:
+        """Where a folder really is, without a slash at its end: below its parent, unless it is a link."""
+        new: list[str] = []
+        while (place := self._folders.get(path)) is None:
+            new.append(path)
+            path = path.rpartition("/")[0]
+        for folder in reversed(new):
+            name = folder.rpartition("/")[2]
+            is_link = name == ".." or _looked_at(folder)[0]
+            place = os.path.realpath(folder).rstrip("/") if is_link else f"{place}/{name}"
+            self._folders[folder] = place
+        return place
+
+    def leads_to(self, word: str, base: str) -> list[str]:
+        """The absolute paths that a word names; a glob is tried on the disk."""
+        if not word.strip("*") or "\0" in word or len(word) > 1000:
+            return []
+        text = self._home + word[1:] if word == "~" or word.startswith(("~/", "~\\")) else word
+        try:
+            if not text.isascii():
+                os.fsencode(text)
+            if not _is_glob(text):
+                return [os.path.normpath(os.path.join(base, text))]  # noqa: PTH118
+            return self._globbed(text, base)
+        except ValueError:
+            return []
+
+    def _globbed(self, pattern: str, base: str) -> list[str]:
+        """What a shell would make of a pattern: a leading dot is matched by a dot only."""
+        anchor, parts = _taken_apart(pattern)
+        places = [anchor or base]
+        for part in parts:
+            following: list[str] = []
+            for place in places:
+                if part == ".." or not _is_glob(part):
+                    following.append(os.path.join(place, part))  # noqa: PTH118
+                elif part == "**":
+                    following.extend([place, *self.names(place, "*")])
+                else:
+                    following.extend(self.names(place, part))
+            places = following[:500]
+        return [p for p in places if os.path.exists(p)]  # noqa: PTH110
+
+    def names(self, place: str, part: str) -> list[str]:
+        """The paths in the folder `place` whose names match; at most 2,000 names are looked at."""
+        listed = self._listed.get(place)
+        if listed is None:
+            try:
+                with os.scandir(place) as entries:
+                    listed = sorted(e.name for _, e in zip(range(2000), entries, strict=False))
+            except OSError:
+                listed = []
+            self._listed[place] = listed
+        dotted = part.startswith((".", "["))
+        fits = name_regex(part, ignore_case=True).fullmatch
+        return [os.path.join(place, n) for n in listed if (dotted or not n.startswith(".")) and fits(n)]  # noqa: PTH118
+
+    def below(self, place: str) -> list[str]:
+        """All paths in the folder `place`."""
+        self.names(place, "*")
+        return [os.path.join(place, n) for n in self._listed[place]]  # noqa: PTH118
+
+
+def _looked_at(path: str) -> tuple[bool, bool]:
+    """Whether a path is a link, and whether it is anything."""
     try:
-        os.fsencode(text)
-        if re.search(r"[*?\[]", text) is None:
-            return [Path(os.path.normpath(base / text))]
-        return list(_globbed(text, base))
+        return stat.S_ISLNK(os.lstat(path).st_mode), True
     except (OSError, ValueError):
-        return []
+        return False, False
 
 
-def _globbed(pattern: str, base: Path) -> Iterator[Path]:
-    """What a shell would make of a pattern: a leading dot is matched by a dot only. At most 2,000 names a folder."""
-    whole = Path(pattern)
-    places = [Path(whole.anchor) if whole.anchor else base]
-    for part in whole.parts[1 if whole.anchor else 0 :]:
-        following: list[Path] = []
-        regex = name_regex(part, ignore_case=True)
-        for place in places:
-            if part == ".." or re.search(r"[*?\[]", part) is None:
-                following.append(place / part)
-            elif part == "**":
-                following.extend([place, *_names(place, "*", regex)])
-            else:
-                following.extend(_names(place, part, regex))
-        places = following[:500]
-    yield from (p for p in places if p.exists())
+def _taken_apart(pattern: str) -> tuple[str, Sequence[str]]:
+    if os.sep == "/":
+        return "/" if pattern.startswith("/") else "", [p for p in pattern.split("/") if p not in ("", ".")]
+    whole = PurePath(pattern)
+    return whole.anchor, whole.parts[1 if whole.anchor else 0 :]
 
 
-def _names(place: Path, part: str, regex: re.Pattern[str]) -> list[Path]:
-    try:
-        with os.scandir(place) as entries:
-            names = [e.name for _, e in zip(range(2000), entries, strict=False)]
-    except OSError:
-        return []
-    dotted = part.startswith((".", "["))
-    return [place / n for n in sorted(names) if (dotted or not n.startswith(".")) and regex.fullmatch(n)]
+def _is_glob(text: str) -> bool:
+    return "*" in text or "?" in text or "[" in text
 
 
+_MOVES = frozenset(["cd", "pushd", "-C", "chdir", "Set-Location"])
 _GREP = r"(.*/)?[ezf]?grep"
 _GREP_DEEP = r"-[A-Za-z]*[rR][A-Za-z]*|--(dereference-)?recursive"
 _RIPGREP = r"(.*/)?(rg|ag)"
 _RIPGREP_DEEP = r"-[A-Za-z]*u[A-Za-z]*|-\.|--hidden|--unrestricted"
 
 
-def _searched(command: str, bases: list[Path], workspace: Workspace, *, windows: bool) -> Iterator[Path]:
+def _searched(words: list[str], bases: list[str], disk: _Disk, workspace: Workspace) -> Iterator[str]:
     """Secrets in the folders that a recursive search would read, down to one folder below them."""
-    words = raw_words(command, windows=windows)
     for i, word in enumerate(words):
+        if not word.endswith(("grep", "rg", "ag")):
+            continue
         deep = _GREP_DEEP if re.fullmatch(_GREP, word) else _RIPGREP_DEEP if re.fullmatch(_RIPGREP, word) else None
         rest = words[i + 1 :]
         if deep is None or not any(re.fullmatch(deep, w) for w in rest) or any(w.startswith("--include") for w in rest):
             continue
+        named = [w for w in rest if not w.startswith("-") and len(w) < 1000]
         for base in bases:
-            places = [Path(os.path.normpath(base / w)) for w in rest if not w.startswith("-") and len(w) < 1000]
-            for place in [p for p in places if p.is_dir()] or [base]:
-                yield from _secrets_below(place, workspace)
+            places = [os.path.normpath(os.path.join(base, w)) for w in named]  # noqa: PTH118
+            for place in [p for p in places if os.path.isdir(p)] or [base]:  # noqa: PTH112
+                yield from _secrets_below(place, disk, workspace)
 
 
-def _secrets_below(place: Path, workspace: Workspace) -> Iterator[Path]:
-    everything = name_regex("*")
-    folders = [p for p in _names(place, ".", everything)[:200] if p.is_dir() and not p.is_symlink()]
-    for folder in (place, *folders):
-        for path in _names(folder, ".", everything):
-            if path.is_file() and why_protected(path, workspace, write=False) == "secret":
-                yield Path(os.path.realpath(path))
+def _secrets_below(place: str, disk: _Disk, workspace: Workspace) -> Iterator[str]:
+    inside = [p for p in disk.below(place)[:200] if os.path.isdir(p) and not os.path.islink(p)]  # noqa: PTH112, PTH114
+    for folder in (place, *inside):
+        for path in disk.below(folder):
+            if _why(path, workspace, write=False) and os.path.isfile(path):  # noqa: PTH113
+                yield os.path.realpath(path)

@@ -19,10 +19,13 @@ def find_root(start: Path, *, allow: bool = False) -> Path:
     The home folder and the root of a disk are never taken because a `.git` lies there. When `start` is one of them
     it is refused with UserError, unless `allow` says that the person named it.
     """
-    here = _real(start)
+    try:
+        here = _real(start)
+    except OSError:  # the current folder was deleted
+        raise UserError("files.no_folder", path=str(start)) from None
     if not here.is_dir():
         raise UserError("files.no_folder", path=str(start))
-    home = _real(Path.home())
+    home = _real(os.path.expanduser("~"))  # noqa: PTH111 - pathlib raises where there is no home
     if allow:
         return here
     if _too_wide(here, home):
@@ -48,10 +51,20 @@ def _fold(path: str) -> str:
     return path.casefold() if _FOLDS else path
 
 
+def rest_below(path: str, folder: str) -> str | None:
+    """What of `path` lies below `folder`: "" for the folder itself, None when it does not lie there. Both are absolute
+    and resolved. Case counts only where file systems heed it.
+    """
+    inner, outer = _fold(path), _fold(folder)
+    if inner == outer:
+        return ""
+    start = outer if outer.endswith(os.sep) else outer + os.sep
+    return inner[len(start) :] if inner.startswith(start) else None
+
+
 def is_below(path: Path, folder: Path) -> bool:
-    """Whether `path` is `folder` or lies below it; both resolved. Case counts only where file systems heed it."""
-    inner, outer = _fold(str(path)), _fold(str(folder))
-    return inner == outer or inner.startswith(outer if outer.endswith(os.sep) else outer + os.sep)
+    """Whether `path` is `folder` or lies below it, as `rest_below` says."""
+    return rest_below(str(path), str(folder)) is not None
 
 
 class Located(Base, frozen=True):
@@ -93,7 +106,8 @@ class Workspace:
             path = _real(os.path.join(self.directory, name))  # noqa: PTH118 - pathlib would drop what `..` means after a link
             looping = path.is_symlink()
         except (OSError, ValueError) as error:
-            raise ToolFailure(f"{show_name(text)!r} cannot be a path here: {error}") from None
+            why = error.strerror if isinstance(error, OSError) else error
+            raise ToolFailure(f"{show_name(text)!r} cannot be a path here: {why}") from None
         if looping:
             raise ToolFailure(f"{show_name(text)!r} is a link that leads in a circle")
         return Located(path=path, asked=asked, inside=self.contains(path), shown=self.show(path))
