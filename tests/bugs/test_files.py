@@ -13,14 +13,20 @@ from pathlib import Path
 import pytest
 
 import gongfu
+from gongfu.core.errors import ToolFailure
 from gongfu.core.events import Event, ToolFinished, TurnFinished
 from gongfu.core.messages import ResultPart
 from gongfu.models.scripted import SCRIPTED, Call, Say, Scripted
+from gongfu.toolkit.edit import edit_tools
+from gongfu.toolkit.files import file_tools
+from gongfu.toolkit.readlog import ReadLog
+from gongfu.workspace.root import Workspace
+from tests.toolkit.kit import Ctx
 
 pytestmark = pytest.mark.anyio
 
 
-async def session(root: Path, *calls: Call, permission: str = "edits", between: object = None) -> list[ResultPart]:
+async def session(root: Path, *calls: Call, permission: str = "edits") -> list[ResultPart]:
     """Let a scripted model make `calls` one after the other; their results. Questions are answered no.
 
     Without a `permission` everything inside the workspace runs, as with --yes.
@@ -38,8 +44,6 @@ async def session(root: Path, *calls: Call, permission: str = "edits", between: 
         async with one.stream.subscribe(after=0) as entries:
             async for entry in entries:
                 events.append(entry.event)
-                if isinstance(entry.event, ToolFinished) and callable(between):
-                    between(len([e for e in events if isinstance(e, ToolFinished)]))
                 if isinstance(entry.event, TurnFinished):
                     break
     return [e.result for e in events if isinstance(e, ToolFinished)]
@@ -186,18 +190,26 @@ async def test_43_a_file_changed_by_someone_else_is_not_written(tmp_path: Path, 
 
 
 async def test_43_two_sessions_on_one_file(tmp_path: Path) -> None:
+    """B is a whole session of its own, which reads and writes between A's read and A's write."""
     path = tmp_path / "w" / "f"
     path.parent.mkdir()
     path.write_bytes(b"1\n")
-
-    def somebody(count: int) -> None:
-        if count == 1:
-            path.write_bytes(b"of the other\n")
-
-    _, refused = await session(path.parent, read("f"), write("f", "2\n"), between=somebody)
-    if refused.status == "failed":  # the other was quicker than the model
-        assert "changed by someone else" in refused.text
-        assert path.read_bytes() == b"of the other\n"
+    workspace = Workspace(path.parent, path.parent)
+    a, b = (
+        {t.spec.name: t for t in (*file_tools(workspace, reads), *edit_tools(workspace, reads))}
+        for reads in (ReadLog(), ReadLog())
+    )
+    context = Ctx()
+    await a["read_file"].run({"path": "f"}, context)
+    await b["read_file"].run({"path": "f"}, context)
+    await b["write_file"].run({"path": "f", "content": "of B\n"}, context)
+    for tool, args in (("write_file", {"content": "of A\n"}), ("edit_file", {"old": "of B", "new": "of A"})):
+        with pytest.raises(ToolFailure, match="changed by someone else"):
+            await a[tool].run({"path": "f", **args}, context)
+    assert path.read_bytes() == b"of B\n"
+    await a["read_file"].run({"path": "f"}, context)
+    await a["edit_file"].run({"path": "f", "old": "of B", "new": "of A"}, context)
+    assert path.read_bytes() == b"of A\n"
 
 
 @pytest.mark.skipif(

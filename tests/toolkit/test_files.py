@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import struct
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -335,13 +339,11 @@ async def test_a_tree_is_bounded(bench: Bench) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root to become another user")
-def test_a_file_that_may_not_be_read_is_explained(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
-    for place in (tmp_path, *tmp_path.parents[:3]):
-        place.chmod(place.stat().st_mode | 0o755)
-    secret = tmp_path / "secret"
+def test_a_file_that_may_not_be_read_is_explained() -> None:
+    name = tempfile.mkdtemp()  # the folders of pytest are closed to others
+    folder = Path(name).resolve()
+    folder.chmod(0o755)
+    secret = folder / "secret"
     secret.write_text("x")
     secret.chmod(0o600)
     code = (
@@ -349,13 +351,14 @@ def test_a_file_that_may_not_be_read_is_explained(tmp_path: Path) -> None:
         "import os, anyio, hashlib\nfrom pathlib import Path\n"
         "from gongfu.toolkit.files import FileTools\nfrom gongfu.toolkit.readlog import ReadLog\n"
         "from gongfu.workspace.root import Workspace\nimport gongfu.workspace.writing, anyio._backends._asyncio\n"
-        f"w = Workspace(Path({str(tmp_path)!r}), Path({str(tmp_path)!r}))\n"
+        f"w = Workspace(Path({str(folder)!r}), Path({str(folder)!r}))\n"
         "tool = FileTools(w, ReadLog(), None, limit=9999).read_file\ntool.spec\n"
         "os.setgid(65534); os.setuid(65534)\n"
         "try: anyio.run(tool.run, {'path': 'secret'}, None)\n"
         "except Exception as e: print(type(e).__name__, e)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    shutil.rmtree(folder)
     assert "ToolFailure secret may not be accessed: permission denied" in done.stdout, done.stdout + done.stderr
 
 

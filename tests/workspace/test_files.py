@@ -6,6 +6,8 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -231,17 +233,24 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         write_atomic(path, b"x")
 
 
-def _as_nobody(code: str, folder: Path) -> str:
-    """Run `code` as a user without rights; the folder is opened up for it first."""
-    for place in (folder, *folder.parents[:3]):
-        place.chmod(place.stat().st_mode | 0o711)
-    source = f"import os\nos.setgid(65534); os.setuid(65534)\n{code}"
+def _as_nobody(code: str) -> str:
+    """Run `code` as a user without rights."""
     paths = os.pathsep.join(p for p in sys.path if p)
+    start = f"import sys; sys.path[:] = {paths!r}.split({os.pathsep!r})\n{_IMPORTS}\n"
+    change = "import os\nos.setgid(65534); os.setuid(65534)\n"
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path[:] = {paths!r}.split({os.pathsep!r})\n" + _IMPORTS + source],
-        capture_output=True, text=True, check=False,
+        [sys.executable, "-c", start + change + code], capture_output=True, text=True, check=False
     )  # fmt: skip
     return done.stdout + done.stderr
+
+
+@pytest.fixture
+def common() -> Iterator[Path]:
+    """A folder that every user may enter, which those of pytest are not."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name).resolve()
+        path.chmod(0o755)
+        yield path
 
 
 _IMPORTS = """
@@ -256,25 +265,23 @@ _root_only = pytest.mark.skipif(
 
 
 @_root_only
-def test_a_locked_folder_with_a_writable_file_and_a_read_only_file(tmp_path: Path) -> None:
-    folder = tmp_path.resolve() / "locked"
+def test_a_locked_folder_with_a_writable_file_and_a_read_only_file(common: Path) -> None:
+    folder = common / "locked"
     folder.mkdir()
     file = folder / "open.txt"
     file.write_bytes(b"old text")
     file.chmod(0o666)
     folder.chmod(0o755)
-    shown = _as_nobody(f"write_atomic(Path({str(file)!r}), b'new'); print('written')", folder)
+    shown = _as_nobody(f"write_atomic(Path({str(file)!r}), b'new'); print('written')")
     assert "written" in shown, shown
     assert file.read_bytes() == b"new"
-    free = tmp_path.resolve() / "free"
+    free = common / "free"
     free.mkdir()
     free.chmod(0o777)
     fixed = free / "fixed.txt"
     fixed.write_bytes(b"old")
     fixed.chmod(0o444)
-    shown = _as_nobody(
-        f"try: write_atomic(Path({str(fixed)!r}), b'new')\nexcept PermissionError: print('refused')", free
-    )
+    shown = _as_nobody(f"try: write_atomic(Path({str(fixed)!r}), b'new')\nexcept PermissionError: print('refused')")
     assert "refused" in shown, shown
     assert fixed.read_bytes() == b"old"
     assert [p.name for p in free.iterdir()] == ["fixed.txt"]

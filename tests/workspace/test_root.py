@@ -59,6 +59,15 @@ def test_home_and_the_whole_disk_are_refused(space: Workspace, tmp_path: Path) -
         find_root(tmp_path / "nowhere")
 
 
+def test_a_current_folder_that_was_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(UserError, match="not a folder"):
+        find_root(Path())
+
+
 @pytest.mark.parametrize(
     ("text", "shown", "inside"),
     [

@@ -11,7 +11,7 @@ from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.diffs import diff_of
 from gongfu.toolkit.edits import Edit, Edited, apply_edits, changed_lines
-from gongfu.toolkit.files import check_fresh, check_text
+from gongfu.toolkit.files import check_fresh, check_text, previewed
 from gongfu.toolkit.places import Places, explained
 from gongfu.toolkit.readlog import ReadLog
 from gongfu.tools.decorator import tool
@@ -37,11 +37,7 @@ class EditTools:
         located = self._places.judge(args["path"])
         edits = _edits(args.get("old"), args.get("new"), args.get("all") or False, args.get("edits"))
         paths = self._places.paths(located, write=True)
-        preview: Display = {}
-        if not self._places.needs_consent(located):
-            before, edited = await anyio.to_thread.run_sync(self._plan, located, edits)
-            if edited.file.raw != before.raw:
-                preview = diff_of(located.shown, before.text, edited.file.text)
+        preview = await previewed(self._places.consent(located), lambda: self._preview(located, edits))
         return Facts(access=("write",), paths=paths, writes=paths, title=located.shown, preview=preview)
 
     def _claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:
@@ -58,6 +54,10 @@ class EditTools:
     ) -> Outcome:
         located = self._places.again(path)
         return await anyio.to_thread.run_sync(self._edit, located, _edits(old, new, all, edits))
+
+    def _preview(self, located: Located, edits: list[Edit]) -> Display:
+        before, edited = self._plan(located, edits)
+        return diff_of(located.shown, before.text, edited.file.text) if edited.file.raw != before.raw else {}
 
     def _plan(self, located: Located, edits: list[Edit]) -> tuple[TextFile, Edited]:
         """The file as it is and as it would be; ToolFailure when the edits must not or cannot be made."""

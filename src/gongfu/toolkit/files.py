@@ -147,11 +147,7 @@ class FileTools:
 
     async def _write_facts(self, args: dict[str, Any]) -> Facts:
         located = self._places.judge(args["path"])
-        preview: Display = {}
-        if not self._places.needs_consent(located):
-            old, new = await anyio.to_thread.run_sync(self._before_write, located, args["content"])
-            if old is None or new != old.raw:
-                preview = diff_of(located.shown, old.text if old else "", _plain(new, old), created=old is None)
+        preview = await previewed(self._places.consent(located), lambda: self._preview(located, args["content"]))
         paths = self._places.paths(located, write=True)
         return Facts(access=("write",), paths=paths, writes=paths, title=located.shown, preview=preview)
 
@@ -178,6 +174,12 @@ class FileTools:
         if new != old.raw:
             self._check_seen(located, old)
         return old, new
+
+    def _preview(self, located: Located, content: str) -> Display:
+        old, new = self._before_write(located, content)
+        if old is not None and new == old.raw:
+            return {}
+        return diff_of(located.shown, old.text if old else "", _plain(new, old), created=old is None)
 
     def _check_seen(self, located: Located, old: TextFile) -> None:
         seen = self._reads.seen(located.path)
@@ -236,6 +238,19 @@ class FileTools:
                 tree, located.path, self._workspace, min(depth, 20), self._room
             )
         return Outcome(text=text, display=text_display("", f"{count} entries"))
+
+
+async def previewed(consent: str, preview: Callable[[], Display]) -> Display:
+    """What `preview` shows the person. Its failure speaks to the model, unless `consent` is still to be had: then
+    there is no preview, and of a secret there is none at all, for previews are kept."""
+    if consent == "secret":
+        return {}
+    try:
+        return await anyio.to_thread.run_sync(preview)
+    except ToolFailure:
+        if consent:
+            return {}
+        raise
 
 
 def check_text(text: str, what: str) -> None:

@@ -47,10 +47,14 @@ class Places:
             return (*paths, str(located.asked))
         return paths
 
-    def needs_consent(self, located: Located) -> bool:
-        """Whether a person must agree before anything of the file is looked at, also for a preview or a failure."""
-        names = (located.path, located.asked)
-        return not located.inside or any(why_protected(p, self.workspace, write=True) for p in names)
+    def consent(self, located: Located) -> str:
+        """Why a person must agree before the model learns anything of a file that it wants to write, its failures
+        included: "secret", another word of `why_protected`, or "outside"; "" when nobody needs to."""
+        for path in (located.path, located.asked):
+            why = why_protected(path, self.workspace)
+            if why:
+                return why
+        return "" if located.inside else "outside"
 
     def missing(self, located: Located) -> ToolFailure:
         """The failure of a file that is not there, with the names that come near."""
