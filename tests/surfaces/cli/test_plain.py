@@ -80,6 +80,18 @@ def test_a_long_diff_is_cut_and_counted() -> None:
     assert "… 60 more lines" in err
 
 
+def test_a_diff_of_several_files_and_of_lines_that_look_like_headers() -> None:
+    diff = (
+        "--- a/x.sql\n+++ b/x.sql\n@@ -1,3 +1,2 @@\n one\n--- a comment\n two\n"
+        "--- a/y.c\n+++ b/y.c\n@@ -7 +7,2 @@\n-x\n+++ i;\n+y\n@@ -20,0 +22 @@\n+z\n\\ No newline at end of file\n"
+    )
+    _, err = play(finished("ok", "edit_file", display={"kind": "diff", "diff": diff, "summary": "+3 -2"}))
+    shown = [line.removeprefix("  ") for line in err.splitlines()[1:]]
+    assert shown == [
+        "x.sql", " 1   one", " 2 - -- a comment", " 2   two", "y.c", " 7 - x", " 7 + ++ i;", " 8 + y", "   ⋮", "22 + z",
+    ]  # fmt: skip
+
+
 def test_failed_and_refused_calls_say_why() -> None:
     _, err = play(started("read_file", "x"), finished("No such file: x\nmore", "read_file", status="failed"))
     assert "✗ read_file  x  → failed: No such file: x …" in err

@@ -123,8 +123,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "错误没有修复，测试仍然失败。小模型并不总能成功；可重试或换一个模型。",
     ),
     "demo_test_changed": (
-        "The tests pass, but the model changed the test itself, which was not asked.",
-        "测试通过了，但模型改动了测试本身，这并非要求。",
+        "The bug is not fixed: the model changed the tests themselves, so that they prove nothing any more.",
+        "错误没有修复：模型改动了测试本身，测试已不能证明什么。",
     ),
     "demo_was_scripted": (
         "This was a script, not a model. `gongfu doctor` says how to get one.",

@@ -10,10 +10,7 @@ from pathlib import Path
 from gongfu.workspace.process import Finished, run
 
 FILES = {
-    "basket.py": '''"""The basket of a small shop."""
-
-
-def total(prices, discount=0):
+    "basket.py": '''def total(prices, discount=0):
     """The sum of all prices, less a discount in percent."""
     amount = 0
     for price in prices[1:]:
@@ -34,18 +31,13 @@ class TotalTest(unittest.TestCase):
 
     def test_empty(self):
         self.assertEqual(total([]), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()
 """,
-    "README.md": "# Basket\n\nRun the tests with `python3 -m unittest -q`.\n",
     ".gitignore": "__pycache__/\n",
 }
 
 TASK = (
-    "The tests of this project fail: `python3 -m unittest -q`. Find the bug in basket.py, fix it there (not in the"
-    " test), and run the tests again to show that they pass."
+    "The tests in test_basket.py fail. Find the bug in basket.py and fix it so that `python3 -m unittest -q` passes."
+    " Do not change the tests."
 )
 
 _GIT = ("git", "-c", "user.name=demo", "-c", "user.email=demo@localhost", "-c", "core.hooksPath=")

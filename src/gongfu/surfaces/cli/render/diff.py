@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style, clean
 
-_HUNK = r"@@ -(\d+)(?:,\d+)? \+(\d+)"
+_HUNK = r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@"
+_FILE = "="
 
 
 def diff_lines(diff: str, style: Style, speech: Speech, *, limit: int = 40) -> list[str]:
@@ -18,31 +19,39 @@ def diff_lines(diff: str, style: Style, speech: Speech, *, limit: int = 40) -> l
     """
     rows = list(_rows(diff))
     digits = max((len(str(number)) for number, _, _ in rows), default=1)
-    lines = [_paint(f"{number or '':>{digits}} {sign} {text}", sign, style) for number, sign, text in rows[:limit]]
+    lines = [_painted(number, sign, text, digits, style) for number, sign, text in rows[:limit]]
     if len(rows) > limit:
         lines.append(style.dim(speech("more_lines", count=len(rows) - limit)))
     return lines
 
 
 def _rows(diff: str) -> Iterator[tuple[int, str, str]]:
-    old = new = 0
-    inside = False
+    """Number, sign and text of every line; `=` names the next file of several, `⋮` stands between hunks."""
+    old = new = old_left = new_left = 0
+    files = diff.count("\n+++ ") + diff.startswith("+++ ")
+    between = False
     for line in diff.split("\n"):
-        hunk = re.match(_HUNK, line)
-        if hunk:
-            if inside:
+        sign, text = line[:1], clean(line[1:].rstrip("\r")).replace("\t", "    ")
+        if old_left > 0 or new_left > 0:
+            if sign in ("+", "-", " ", ""):
+                yield (old if sign == "-" else new), sign or " ", text
+                old, old_left = old + (sign != "+"), old_left - (sign != "+")
+                new, new_left = new + (sign != "-"), new_left - (sign != "-")
+        elif hunk := re.match(_HUNK, line):
+            if between:
                 yield 0, "⋮", ""
-            old, new, inside = int(hunk[1]), int(hunk[2]), True
-        elif inside and line[:1] in ("+", "-", " "):
-            sign, text = line[0], clean(line[1:].rstrip("\r")).replace("\t", "    ")
-            yield (old if sign == "-" else new), sign, text
-            old += sign != "+"
-            new += sign != "-"
+            old, new, between = int(hunk[1]), int(hunk[3]), True
+            old_left, new_left = int(hunk[2] or 1), int(hunk[4] or 1)
+        elif line.startswith("+++ "):
+            between = False
+            if files > 1:
+                yield 0, _FILE, clean(line[4:].strip().removeprefix("b/"))
 
 
-def _paint(line: str, sign: str, style: Style) -> str:
+def _painted(number: int, sign: str, text: str, digits: int, style: Style) -> str:
+    if sign == _FILE:
+        return style.bold(text)
+    line = f"{number or '':>{digits}} {sign} {text}".rstrip()
     if sign == "+":
         return style.green(line)
-    if sign == "-":
-        return style.red(line)
-    return style.dim(line)
+    return style.red(line) if sign == "-" else style.dim(line)
