@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.matching import Match, apart, exact, tolerant, unnumbered
+from gongfu.toolkit.matching import MOST, Match, apart, exact, tolerant, unnumbered
 from gongfu.toolkit.nearest import nearest
 from gongfu.toolkit.reading import fit, lines_of
 from gongfu.toolkit.rewrite import rewrite
@@ -72,6 +72,8 @@ def _places(file: TextFile, edit: Edit, shown: str, which: str) -> tuple[list[Ma
             matches, loose = tolerant(file.text, candidate.old), True
         if not matches:
             continue
+        if len(matches) >= MOST:
+            raise ToolFailure(f"{which}old stands in {shown} more than {MOST:,} times; nothing was changed. Say more.")
         if len(matches) == 1 or (edit.all and not loose):
             return apart(matches), candidate, loose
         raise ToolFailure(f"{which}{_ambiguous(file, candidate, matches, shown, loose=loose)}")

@@ -14,7 +14,7 @@ _PIECE = r"(?s)[^\S\r\n]+|\.\.\.|."
 _LIKE = (("'", "'‘’‚‛′´`"), ('"', '"“”„‟″'), ("-", "-‐‑‒–—―−"))
 _ALIKE = {c: f"[{re.escape(group)}]" for _, group in _LIKE for c in group}
 _NUMBER = r"[ \t]*\d+[|→\t]"
-_MOST = 10_000
+MOST = 200_000
 
 
 class Match(Base, frozen=True):
@@ -25,7 +25,7 @@ class Match(Base, frozen=True):
 
 
 def exact(text: str, old: str) -> list[Match]:
-    """All places of `old` (overlapping ones too), where any kind of line end counts as any other. At most 10,000."""
+    """All places of `old` (overlapping ones too), where any kind of line end counts as any other. At most 200,000."""
     plain = old.replace("\r\n", "\n")
     if "\r" not in text or "\n" not in plain:
         return list(_literal(text, plain if "\r" not in text else old.replace("\r\n", "\n")))
@@ -36,7 +36,7 @@ def exact(text: str, old: str) -> list[Match]:
 def _literal(text: str, old: str) -> Iterator[Match]:
     at = text.find(old)
     count = 0
-    while at >= 0 and count < _MOST:
+    while at >= 0 and count < MOST:
         yield Match(start=at, end=at + len(old))
         count += 1
         at = text.find(old, at + 1)
@@ -46,7 +46,7 @@ def _overlapping(text: str, source: str) -> list[Match]:
     pattern = re.compile(source)
     found: list[Match] = []
     match = pattern.search(text)
-    while match is not None and len(found) < _MOST:
+    while match is not None and len(found) < MOST:
         found.append(Match(start=match.start(), end=match.end()))
         match = pattern.search(text, match.start() + 1)
     return found
