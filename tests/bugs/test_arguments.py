@@ -173,7 +173,7 @@ def test_two_objects_in_one_delta_are_two_calls() -> None:
 # --- 7: nothing arrived -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("nothing", ["", None, "null", "  \n", '""', "{}", "[]", '"{}"'])
+@pytest.mark.parametrize("nothing", ["", None, "null", "  \n", '""', "{}", "[]", '"{}"', "None", "undefined", "\ufeff"])
 def test_empty_arguments(nothing: Any) -> None:
     assert json.loads(through_the_wire(nothing, "todo").arguments) == {}
     assert through_the_wire(nothing, "todo").problem == ""

@@ -218,6 +218,26 @@ def test_escapes_of_one_letter_split_over_two_pieces() -> None:
     assert everywhere(sse(*chunks, chunk({}, "stop"))).made == [("bash", {"command": "😀 中"})]
 
 
+def test_a_letter_of_two_halves_split_over_two_pieces() -> None:
+    deltas = [
+        '"content": "%s", "reasoning_content": "%s"' % (half, half)  # noqa: UP031 - full of braces
+        for half in ("a\\ud83d", "\\ude00b", "c\\ud83d", "d", "\\udc80")
+    ]
+    for name, half in (('"name": "bash", ', '{\\"command\\": \\"\\ud83d'), ("", '\\ude00\\"}')):
+        deltas.append('"tool_calls": [{"index": 0, "function": {%s"arguments": "%s"}}]' % (name, half))  # noqa: UP031
+    data = "".join('data: {"choices": [{"delta": {%s}}]}\n\n' % d for d in deltas).encode()  # noqa: UP031
+    seen = everywhere(data + b"data: [DONE]\n\n")
+    assert seen.text == seen.thought == "a😀bc\ufffdd\ufffd"
+    assert seen.whole.message.text == seen.text
+    assert seen.made == [("bash", {"command": "😀"})]
+
+
+def test_the_only_choice_is_read_whatever_its_index() -> None:
+    chunks = [{"choices": [{"index": 1, "delta": {"content": "a"}}, {"index": 0, "delta": {"content": "x"}}]},
+              {"choices": [{"index": 1, "delta": {"content": "b"}, "finish_reason": "stop"}]}]  # fmt: skip
+    assert everywhere(sse(*chunks)).text == "ab"
+
+
 # --- whatever the server leaves out ---------------------------------------------------------------------------------
 
 ARGUMENTS = st.dictionaries(st.sampled_from(["command", "b"]), st.text(max_size=12), max_size=2)

@@ -98,6 +98,14 @@ def test_the_same_wire_id_every_round_goes_back_as_it_came() -> None:
     assert [m["tool_call_id"] for m in sent[2::2]] == ["bash:0"] * 3
 
 
+def test_two_calls_of_one_message_never_share_an_id() -> None:
+    twice = [CallPart(id=f"c{n}", wire_id="call_0", name="bash") for n in range(2)]
+    sent = body([user("go"), said(*twice), results(("c0", "a"), ("c1", "b"))])
+    ids = [c["id"] for c in sent[1]["tool_calls"]]
+    assert len(set(ids)) == 2
+    assert [m["tool_call_id"] for m in sent[2:]] == ids
+
+
 def test_ids_are_unique_and_plain_where_that_is_demanded() -> None:
     profile = Profile(model=A, ids="plain", unique_ids=True)
     out = project(repeated(), profile)

@@ -58,6 +58,18 @@ STYLES: dict[str, tuple[str, int]] = {
     "internlm": (f"<|action_start|><|plugin|>{ONE}<|action_end|>", 1),
     "command": (f'<|START_ACTION|>[{{"tool_name": "bash", "parameters": {ARGS}}}]<|END_ACTION|>', 1),
     "nemotron": (f"<TOOLCALL>[{ONE}]</TOOLCALL>", 1),
+    "llama 4": (f"<|python_start|>[bash(command={LS['command']!r})]<|python_end|>", 1),
+    "grok": ((f'<xai:function_call name="bash"><parameter name="command">{LS["command"]}</parameter>'
+             "</xai:function_call>"), 1),
+    "hunyuan": (
+        (
+            "<tool_calls>\n<tool_call>bash<tool_sep>\n<arg_key>command</arg_key>\n"
+            f"<arg_value>{LS['command']}</arg_value>\n</tool_call>\n<tool_call>todo<tool_sep>\n<arg_key>all</arg_key>\n<arg_value>true</arg_value>\n"
+            "</tool_call>\n</tool_calls>"
+        ),
+        2,
+    ),
+    "nested": (f"<tool_calls>\n<tool_call>\n{ONE}\n</tool_call>\n</tool_calls>", 1),
     "lm studio": (f"[TOOL_REQUEST]{ONE}[END_TOOL_REQUEST]", 1),
 }  # fmt: skip
 
@@ -169,6 +181,7 @@ FENCED: dict[str, str] = {
     "no language": f"```\n{ONE}\n```",
     "tool_call": f'```tool_call\n{{"tool": "bash", "args": {ARGS}}}\n```',
     "nothing but json": ONE,
+    "gemma": f"```tool_code\nprint(bash(command={LS['command']!r}))\n```",
     "a list": f"```json\n[{ONE}]\n```",
     "markers in a fence": f"```\n<tool_call>{ONE}</tool_call>\n```",
     "markers": f"<tool_call>{ONE}</tool_call>",

@@ -11,6 +11,7 @@ import msgspec
 
 from gongfu.core.base import Base
 
+_NOTHING = ("", "None", "undefined", "nil", "NULL", "Null", "''", "()")
 _DEEPEST = 100
 _TOO_DEEP = "The arguments are nested too deeply and were not used. They arrived as: "
 _SHOWN = 240  # characters of broken arguments that the model is shown, at each end
@@ -258,7 +259,7 @@ _ARRIVED = {
 def _parse_loose(text: str, schema: dict[str, Any]) -> Arguments:
     from gongfu.core.jsonread import BLANK, read_loose  # 10 ms of patterns, only for what is not strict JSON
 
-    if not text.strip(BLANK):
+    if text.strip(BLANK) in _NOTHING:
         return _empty(text, schema)
     loose = read_loose(text, lambda value: _fits(value, schema))
     if loose.fault:

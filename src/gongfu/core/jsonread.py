@@ -15,6 +15,7 @@ _WORK = 300_000  # tokens that are looked at for that in all
 _GUESSABLE = 200_000  # characters; the repair library is quadratic on some input
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[\w+-]*[ \t]*\n?(.*?)\n?\s*\1\s*", re.DOTALL)
 _LABEL = re.compile(r"""[^{}\[\]"']{1,64}(?=[{\[])""")
+_ESCAPED = re.compile(r'(?<!\\)"')
 _CLOSERS = re.compile(r"[}\]\s,;]*")
 _QUOTES = "\"'“”‘’"
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -39,10 +40,12 @@ def read_loose(text: str, fits: Callable[[Any], bool]) -> Loose:
     import json  # only for text that is not strict JSON
 
     text = text.strip(BLANK)
-    try:
-        return Loose(json.loads(text, strict=False))
-    except (ValueError, RecursionError):
-        body, dropped = _bare(text)
+    for candidate in dict.fromkeys((text, _unescaped(text))):
+        try:
+            return Loose(json.loads(candidate, strict=False))
+        except (ValueError, RecursionError):
+            text = candidate
+    body, dropped = _bare(text)
     seen = scan(body)
     found = _from_tokens(body, seen, fits)
     if found is None and not seen.open:
@@ -50,6 +53,15 @@ def read_loose(text: str, fits: Callable[[Any], bool]) -> Loose:
     if found is None:
         return Loose(fault="cut" if seen.open else "broken")
     return found._replace(dropped=found.dropped + dropped)
+
+
+def _unescaped(text: str) -> str:
+    """The text without quotes around it that should have been escaped, and with one level of escapes taken off."""
+    if text[:2] == '"{' and text[-2:] == '}"':
+        return text[1:-1]
+    if '\\"' in text and not _ESCAPED.search(text):
+        return text.replace('\\"', '"').replace("\\\\", "\\")
+    return text
 
 
 def _bare(text: str) -> tuple[str, int]:

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 _TOKEN = re.compile(
-    r"""(?P<space>[\s\ufeff\u00a0\x00]+)
+    r"""(?P<space>(?:[\s\ufeff\u00a0\x00]|\\[nrt])+)
     |(?P<comment>//[^\n]*|/\*.*?\*/|\#[^\n]*)
     |(?P<mark>[{}\[\]:,])
     |(?P<string>\"{3}(?:[^\\]|\\.)*?\"{3}|`[^`\\]*(?:\\.[^`\\]*)*`

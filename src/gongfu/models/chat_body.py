@@ -97,8 +97,8 @@ class BodyWriter:
     def _limit(self, request: Request, size: int, images: tuple[int, int]) -> int:
         """The output limit: what was asked for or the model's own, but no more than the window leaves."""
         wanted = request.max_output or self._info.max_output or self._quirks.limit_always
-        if not wanted or not self._info.window:
-            return wanted
+        if not wanted or not self._info.window or not self._quirks.limit:
+            return wanted if self._quirks.limit else 0
         image_bytes, image_cost = images
         left = self._info.window - bytes_tokens(size - image_bytes) - image_cost - _SPARE
         return min(wanted, max(left, _LEAST))

@@ -7,6 +7,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
+from gongfu.core.jsonfix import scrub_text
 from gongfu.core.messages import Part, ReasoningPart, TextPart
 from gongfu.models.assemble import Assembler
 from gongfu.models.faults import fault_in_stream
@@ -32,6 +33,8 @@ class ChatReader:
         self._details: list[dict[str, Any]] = []
         self._text = ""  # all of it so far, kept only for servers whose pieces grow
         self._thought = ""
+        self._half = ["", ""]  # first halves of surrogate pairs whose second half comes with the next piece
+        self._chosen: Any = None  # the index of the one choice that is read
         self._whole = False
         self._ended = False
         self._done = False
@@ -91,8 +94,13 @@ class ChatReader:
             self._ended = self._done = True  # the last chunk of a stream with usage
         deltas: list[Delta] = []
         for choice in cast("list[Any]", choices):
-            if isinstance(choice, dict) and not cast("dict[str, Any]", choice).get("index"):
-                deltas += self._choice(cast("dict[str, Any]", choice))
+            if not isinstance(choice, dict):
+                continue
+            fields = cast("dict[str, Any]", choice)
+            index = fields.get("index") or 0
+            self._chosen = index if self._chosen is None else self._chosen
+            if index == self._chosen:
+                deltas += self._choice(fields)
         return deltas
 
     def _check(self, chunk: dict[str, Any], name: str) -> None:
@@ -164,7 +172,18 @@ class ChatReader:
         return deltas
 
     def _add(self, thinking: bool, text: str) -> list[Delta]:
+        if not text.isascii():
+            text = self._paired(thinking, text)
+        elif self._half[thinking]:
+            text, self._half[thinking] = "\ufffd" + text, ""
         return self._into.reasoning(text) if thinking else self._into.text(text)
+
+    def _paired(self, thinking: bool, text: str) -> str:
+        """Surrogate pairs that were split between two pieces are joined; lone halves become U+FFFD."""
+        text = self._half[thinking] + text
+        half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+        self._half[thinking] = half
+        return scrub_text(text[: len(text) - len(half)])
 
     def _thoughts(self, delta: dict[str, Any]) -> list[Delta]:
         details: Any = delta.get("reasoning_details")
@@ -178,7 +197,7 @@ class ChatReader:
 
     def _think(self, text: str) -> list[Delta]:
         text, self._thought = self._news(text, self._thought)
-        return self._into.reasoning(text)
+        return self._add(True, text) if text else []
 
     def _news(self, piece: str, before: str) -> tuple[str, str]:
         """What is new in a piece, and all there is now, for servers whose pieces may repeat everything before."""
@@ -280,8 +299,8 @@ def _id(value: Any) -> str:
 
 
 def _index(value: Any) -> int | None:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value)
     return int(value) if isinstance(value, str) and value.isdigit() else None
 
 

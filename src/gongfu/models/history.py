@@ -73,7 +73,7 @@ def project(messages: Sequence[Message], profile: Profile, memo: Memo | None = N
     wire: tuple[str, ...] = ()
     for number, message in enumerate(paired):
         if message.role == "assistant":
-            wire = tuple([names.of(call) for call in message.calls])
+            wire = names.of_message(message)
         keep = profile.reasoning == "always" or (profile.reasoning == "tool_rounds" and number > last_words)
         key = (keep, wire if message.role != "user" else ())
         entry = known.get(id(message))
@@ -134,7 +134,15 @@ class _Names:
         self._used: set[str] = set()
         self._count = 0
 
-    def of(self, call: CallPart) -> str:
+    def of_message(self, message: Message) -> tuple[str, ...]:
+        """The ids of its calls. Within one message they always differ: results could not be told apart."""
+        ids: list[str] = []
+        for call in message.calls:
+            wanted = self._of(call)
+            ids.append(wanted if wanted not in ids else self._made(f"{call.id or wanted}_{self._count}"))
+        return tuple(ids)
+
+    def _of(self, call: CallPart) -> str:
         self._count += 1
         wanted = call.wire_id or call.id
         if not self._fits(wanted):

@@ -35,6 +35,8 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "[TOOL_REQUEST]": ("[END_TOOL_REQUEST]",),
     "[TOOL_CALLS]": (),
     "<|python_tag|>": ("<|eom_id|>", "<|eot_id|>"),
+    "<|python_start|>": ("<|python_end|>", "<|eom|>", "<|eot|>"),
+    "<xai:function_call name=": ("</xai:function_call>",),
     "<|action_start|>": ("<|action_end|>",),
     "<|START_ACTION|>": ("<|END_ACTION|>",),
     "<|channel|>commentary to=": ("<|call|>", "<|end|>"),

@@ -84,6 +84,7 @@ class MarkerFilter:
         self._tries = 0
         self._quoted = 0  # up to there the call was last seen to be inside a string
         self._fences = _Fences()
+        self._nested = False  # reads what stands between the markers of another
         self._seen_call = False
         self._begun = False
 
@@ -255,8 +256,9 @@ class MarkerFilter:
         if self._opener == "```":
             body = body.partition("\n")[2]
         found = read_calls(body, cut=cut)
-        if not found and self._opener == "```":
-            inner = MarkerFilter(tuple(self._names), "markers")
+        if not found and not self._nested and _opener().search(body):
+            inner = MarkerFilter(tuple(self._names))
+            inner._nested = True
             found = [f for f in (*inner.feed(body), *inner.flush()) if isinstance(f, Found)]
         return found
 
@@ -267,7 +269,7 @@ class MarkerFilter:
             info, line, rest = body.partition("\n")
             if not line:
                 return len(info) < 40
-            return not rest.strip() or rest.lstrip()[0] in "{[<"
+            return not rest.strip() or rest.lstrip()[0] in "{[<" or info.strip().startswith("tool")
         body = body.lstrip()
         if opener not in _NAMED or not body or body[0] in "{[<":
             return True

@@ -25,7 +25,9 @@ _PARAMETER = re.compile(
     r"<parameter=([^>\s]+?)\s*>(.*?)(?:</parameter>(?=\s*(?:</?function|<parameter=|\Z))|(?=<parameter=)|\Z)", re.DOTALL
 )
 _INVOKE = re.compile(
-    r"""<(\w+:|｜DSML｜)?invoke\s+name=["']?([^"'>]+)["']?\s*>(.*?)(?:</(?:\w+:|｜DSML｜)?invoke>|\Z)""", re.DOTALL
+    r"""<(\w+:|｜DSML｜)?(?:invoke|function_call)\s+name=["']?([^"'>]+)["']?\s*>(.*?)"""
+    r"""(?:</(?:\w+:|｜DSML｜)?(?:invoke|function_call)>|\Z)""",
+    re.DOTALL,
 )
 _INVOKED = re.compile(
     r"""<(?:\w+:|｜DSML｜)?parameter\s+name=["']?([^"'>]+?)["']?(?:\s+string="(true|false)")?\s*>(.*?)"""
@@ -119,10 +121,11 @@ def _invoke(text: str) -> Iterator[Found]:
 
 
 def _glm(text: str) -> Iterator[Found]:
-    if "<arg_key>" not in text:
-        return
-    name = bare_name(text.partition("<arg_key>")[0])
-    yield Found(name=name, arguments={k.strip(): v for k, v in _GLM.findall(text)}, raw_values=True)
+    for piece in re.split("<tool_call>|</tool_call>", text):
+        head, key, _ = piece.partition("<arg_key>")
+        if key:
+            values = {k.strip(): v for k, v in _GLM.findall(piece)}
+            yield Found(name=bare_name(re.sub("<[^>]*>", "", head)), arguments=values, raw_values=True)
 
 
 def _value(text: str) -> str:
@@ -186,6 +189,8 @@ def _pythonic(text: str) -> Iterator[Found]:
     try:
         body = ast.parse(text, mode="eval").body
         for node in body.elts if isinstance(body, ast.List) else [body]:
+            if isinstance(node, ast.Call) and len(node.args) == 1 and ast.unparse(node.func) == "print":
+                node = node.args[0]  # noqa: PLW2901 - Gemma prints what it calls
             if isinstance(node, ast.Call) and not node.args:
                 arguments = {k.arg: ast.literal_eval(k.value) for k in node.keywords if k.arg}
                 yield Found(name=bare_name(ast.unparse(node.func)), arguments=arguments)
