@@ -10,28 +10,30 @@ from pathlib import Path
 from gongfu.workspace.process import Finished, run
 
 FILES = {
-    "basket.py": '''def total(prices, discount=0):
-    """The sum of all prices, less a discount in percent."""
+    "basket.py": '''def total(prices):
+    """The sum of all prices."""
     amount = 0
-    for price in prices[1:]:
-        amount += price
-    return amount * (100 - discount) / 100
+    for price in prices:
+        amount -= price
+    return amount
+
+
+def average(prices):
+    """The mean of all prices."""
+    return total(prices) / len(prices)
 ''',
-    "test_basket.py": """import unittest
+    "test_basket.py": '''import unittest
 
-from basket import total
+from basket import average, total
 
 
-class TotalTest(unittest.TestCase):
-    def test_sum(self):
+class BasketTest(unittest.TestCase):
+    def test_total(self):
         self.assertEqual(total([10, 20, 30]), 60)
 
-    def test_discount(self):
-        self.assertEqual(total([100, 100], discount=25), 150)
-
-    def test_empty(self):
-        self.assertEqual(total([]), 0)
-""",
+    def test_average(self):
+        self.assertEqual(average([10, 20, 30]), 20)
+''',
     ".gitignore": "__pycache__/\n",
 }
 
