@@ -76,6 +76,18 @@ def test_the_same_in_chinese(program: Program) -> None:
     assert "缺少 NAME" in program.call("config", "get", LC_ALL="zh_TW.UTF-8").err
 
 
+def test_the_language_comes_from_the_flag_the_variable_the_settings_and_the_locale(program: Program) -> None:
+    program.call("config", "set", "language", "zh")
+    assert program.call("--help").out.startswith("用法：")
+    assert "不是命令" in program.call("sesions").err
+    assert "还没有会话" in program.call("sessions").err
+    assert program.call("--help", GONGFU_LANGUAGE="en").out.startswith("Usage:")
+    assert program.call("--help", "--lang", "en").out.startswith("Usage:")
+    program.call("config", "set", "language", "auto")
+    assert program.call("--help").out.startswith("Usage:")
+    assert program.call("--help", LC_ALL="zh_CN.UTF-8").out.startswith("用法：")
+
+
 def test_a_phrase_is_a_task_and_a_word_is_one_when_said_so(program: Program) -> None:
     model = script(program, "  - {say: Done., times: 0}\n")
     for args in (("修复失败的测试",), ("run", "fix"), ("-p", "fix"), ("fix", "the", "bug"), ("fix the bug",)):

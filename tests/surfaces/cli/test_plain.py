@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gongfu.core import events as ev
+from gongfu.core.messages import CallPart, Message
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.render.plain import Plain
 from gongfu.surfaces.cli.speech import Speech
@@ -97,6 +98,16 @@ def test_failed_and_refused_calls_say_why() -> None:
     assert "✗ read_file  x  → failed: No such file: x …" in err
     _, err = play(started(), finished("", status="refused", display={"summary": "nobody to ask"}))
     assert "→ refused: nobody to ask" in err
+
+
+def test_a_call_that_never_began_still_says_what_it_was_about() -> None:
+    call = CallPart(id="c0", name="edit_file", arguments='{"path": "a.py", "old": "x"}')
+    message = Message(role="assistant", parts=(call,))
+    _, err = play(
+        ev.AnswerReceived(request="r", message=message, finish="calls"),
+        finished("old is not in a.py", "edit_file", status="failed", seconds=0.0),
+    )
+    assert err == "✗ edit_file  a.py  → failed: old is not in a.py\n"
 
 
 def test_retries_and_warnings_are_seen() -> None:

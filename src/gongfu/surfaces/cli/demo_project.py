@@ -22,7 +22,7 @@ def average(prices):
     """The mean of all prices."""
     return total(prices) / len(prices)
 ''',
-    "test_basket.py": '''import unittest
+    "test_basket.py": """import unittest
 
 from basket import average, total
 
@@ -33,7 +33,7 @@ class BasketTest(unittest.TestCase):
 
     def test_average(self):
         self.assertEqual(average([10, 20, 30]), 20)
-''',
+""",
     ".gitignore": "__pycache__/\n",
 }
 

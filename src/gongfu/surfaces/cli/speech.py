@@ -55,5 +55,21 @@ def wanted_language(args: Sequence[str]) -> Literal["", "en", "zh"]:
 
 
 def speech_of(args: Sequence[str], env: Mapping[str, str]) -> Speech:
-    """The language before any settings are read: `--lang`, else the locale."""
-    return Speech(language=language_of(wanted_language(args), locale_of(env)))
+    """The language before the settings are read: `--lang`, GONGFU_LANGUAGE, the user's file, else the locale."""
+    wanted = wanted_language(args) or env.get("GONGFU_LANGUAGE", "") or _noted_language(env)
+    return Speech(language=language_of(wanted, locale_of(env)))
+
+
+def _noted_language(env: Mapping[str, str]) -> str:
+    """The `language` of the user's settings by a look at the text, since help must work with settings that do not."""
+    from gongfu.config.paths import places
+    from gongfu.core.errors import UserError
+
+    try:
+        text = places(env).config.read_bytes()
+    except (OSError, UserError):
+        return ""
+    import re
+
+    found = re.search(rb"""^language:\s*["']?(en|zh)\b""", text, re.MULTILINE)
+    return found[1].decode() if found else ""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 from gongfu.core import events as ev
 from gongfu.core.base import Base
+from gongfu.core.messages import CallPart
 from gongfu.surfaces.cli.render.lines import Lines
 
 
@@ -22,12 +27,15 @@ class Calls:
         self._lines = lines
         self._asked: dict[str, str] = {}
         self._seen: set[str] = set()
+        self._said: dict[str, CallPart] = {}
         self.running: dict[str, Running] = {}
 
     def follow(self, entry: ev.Entry) -> list[str]:
         """Take in an entry; the lines of a call that has ended, else nothing."""
         event = entry.event
         match event:
+            case ev.AnswerReceived():
+                self._said = {call.id: call for call in event.message.calls}
             case ev.QuestionAsked():
                 self._asked[event.question] = event.call
             case ev.QuestionAnswered() if event.by == "person":
@@ -46,8 +54,18 @@ class Calls:
 
     def _end(self, event: ev.ToolFinished, time: float) -> list[str]:
         run = self.running.pop(event.call, None)
-        if run is None:
-            return self._lines.tool(None, event)
+        if run is None:  # it was turned down before it began: what it was about stands in the answer alone
+            return self._lines.tool(_unstarted(self._said.get(event.call)), event)
         ran = min(event.seconds, time - run.since) if event.seconds else 0.0  # without the wait for a permission
         body = event.call not in self._seen or self._lines.verbose
         return self._lines.tool(run.started, event, seconds=ran, body=body)
+
+
+def _unstarted(call: CallPart | None) -> ev.ToolStarted | None:
+    if call is None:
+        return None
+    try:
+        arguments = msgspec.json.decode(call.arguments, type=dict[str, Any])
+    except msgspec.DecodeError:
+        arguments = {}
+    return ev.ToolStarted(call=call.id, name=call.name, arguments=arguments)

@@ -44,6 +44,7 @@ class History:
             case ev.MessageAdded():
                 return "text", self._said(event.message)
             case ev.AnswerReceived() if event.purpose == "main":
+                self._calls.follow(entry)
                 return "text", self._answer(event.message)
             case ev.TurnFinished():
                 return "text", "\n".join(lines.closing(event, ""))

@@ -209,5 +209,8 @@ def _packed(parts: list[str], columns: int) -> list[str]:
 
 
 def _arguments(arguments: dict[str, Any]) -> str:
-    """A short line for a call without a title."""
+    """A short line for a call without a title: the path or the command, else everything that is short."""
+    for name in ("path", "command"):
+        if isinstance(arguments.get(name), str):
+            return str(arguments[name])
     return " ".join(f"{key}={value}" for key, value in arguments.items() if not isinstance(value, dict | list))

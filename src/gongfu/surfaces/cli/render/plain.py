@@ -44,6 +44,7 @@ class Plain:
                 self._thinking += event.text if self._lines.verbose else ""
                 return Written()
             case ev.AnswerReceived():
+                self._calls.follow(entry)
                 return self._answer(event)
             case ev.TurnFinished():
                 return self._finish(event)

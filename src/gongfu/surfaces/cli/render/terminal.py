@@ -49,6 +49,7 @@ class Terminal:
                 self._waiting = (label, self._waiting[1] if self._waiting else entry.time)
                 return ""
             case ev.AnswerReceived():
+                self._calls.follow(entry)
                 return self._answer(event, columns)
             case ev.ToolStarted() | ev.ToolOutput() | ev.ToolFinished() | ev.QuestionAsked():
                 return self._tool(entry)
