@@ -43,7 +43,7 @@ TASK = (
 )
 
 _BEFORE = 1_600_000_000.0
-"""When the files seem to have been written: Python takes compiled code for fresh that is of the same second and size."""
+"""When the files were written, it seems: Python takes compiled code of the same second and size for fresh."""
 
 _GIT = ("git", "-c", "user.name=demo", "-c", "user.email=demo@localhost", "-c", "core.hooksPath=")
 
