@@ -15,7 +15,8 @@ _WORK = 300_000  # tokens that are looked at for that in all
 _GUESSABLE = 200_000  # characters; the repair library is quadratic on some input
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[\w+-]*[ \t]*\n?(.*?)\n?\s*\1\s*", re.DOTALL)
 _LABEL = re.compile(r"""[^{}\[\]"']{1,64}(?=[{\[])""")
-_ESCAPED = re.compile(r'(?<!\\)"')
+_ESCAPED = re.compile(r'[{\[](?:\s|\\[nrt])*\\"')
+_BARE_QUOTE = re.compile(r'(?<!\\)"')
 _CLOSERS = re.compile(r"[}\]\s,;]*")
 _QUOTES = "\"'“”‘’"
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -59,7 +60,7 @@ def _unescaped(text: str) -> str:
     """The text without quotes around it that should have been escaped, and with one level of escapes taken off."""
     if text[:2] == '"{' and text[-2:] == '}"':
         return text[1:-1]
-    if '\\"' in text and not _ESCAPED.search(text):
+    if _ESCAPED.match(text) and not _BARE_QUOTE.search(text):
         return text.replace('\\"', '"').replace("\\\\", "\\")
     return text
 
