@@ -18,7 +18,7 @@ from gongfu.workspace.root import Workspace, is_below
 
 NEVER = frozenset({".git", ".hg", ".svn", ".jj"})
 _MAX_RULES = 1 << 20
-_ESCAPED_SLASH = r"(?<!\\)((?:\\\\)*)\\/"
+_ESCAPED_SLASH = r"(?<!^)(?<!\\)((?:\\\\)*)\\/"  # at the very beginning git lets it match nothing
 
 
 class _Group(Base, frozen=True):
@@ -90,13 +90,13 @@ def _group(ignore: bool, sources: dict[tuple[bool, bool], list[str]]) -> _Group:
 
 def _pattern(line: str) -> tuple[bool, bool, bool, str] | None:
     """One line: whether it ignores, is on a path (not a bare name), is for folders only, and its expression."""
-    text = re.sub(_ESCAPED_SLASH, r"\1/", _trimmed(line.removesuffix("\r")))
+    text = _trimmed(line.removesuffix("\r"))
     if not text or text.startswith("#"):
         return None
     ignore = not text.startswith("!")
     text = text if ignore else text[1:]
     folder = text.endswith("/")
-    text = text[:-1] if folder else text
+    text = re.sub(_ESCAPED_SLASH, r"\1/", text[:-1] if folder else text)
     if not text:
         return None
     if "/" not in text:
