@@ -176,6 +176,13 @@ def test_a_stream_without_done_or_without_finish_is_whole_when_usage_came() -> N
     assert everywhere(sse(chunk({"content": "a"}))).whole.finish == "stop"
 
 
+def test_usage_before_the_text_is_not_the_end() -> None:
+    first = {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 0}}
+    assert everywhere(sse(first, chunk({"content": "a"}), chunk({"content": "b"}, "stop"))).text == "ab"
+    assert everywhere(sse(first, chunk({"content": "a"}), done=False)).answer is None
+    assert everywhere(sse(chunk({"content": "a"}), usage(), chunk({"content": "b"}), done=False)).answer is None
+
+
 def test_a_stream_that_says_no_end_is_no_answer() -> None:
     for chunks in ([chunk({"content": "a"})], [chunk(CALL)], []):
         assert everywhere(b": ping\n\n" + sse(*chunks, done=False)).answer is None

@@ -37,6 +37,7 @@ class ChatReader:
         self._chosen: Any = None  # the index of the one choice that is read
         self._whole = False
         self._ended = False
+        self._counted = False
         self._done = False
 
     @property
@@ -68,7 +69,7 @@ class ChatReader:
 
     def answer(self) -> Answer | None:
         """The whole answer; None when the server has not said in any way that it is at its end."""
-        if not self._ended:
+        if not (self._ended or self._counted):
             return None
         self.flush()
         answer = self._into.answer()
@@ -91,7 +92,8 @@ class ChatReader:
         if not isinstance(choices, list):
             return []
         if not choices and isinstance(chunk.get("usage"), dict):
-            self._ended = self._done = True  # the last chunk of a stream with usage
+            self._counted = not self._into.empty  # the last chunk of a stream with usage, if nothing follows
+            self._done = self._done or bool(self._into.raw_finish)
         deltas: list[Delta] = []
         for choice in cast("list[Any]", choices):
             if not isinstance(choice, dict):
@@ -101,6 +103,7 @@ class ChatReader:
             self._chosen = index if self._chosen is None else self._chosen
             if index == self._chosen:
                 deltas += self._choice(fields)
+        self._counted = self._counted and not deltas
         return deltas
 
     def _check(self, chunk: dict[str, Any], name: str) -> None:
