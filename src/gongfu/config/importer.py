@@ -59,6 +59,11 @@ class Imported(Base, frozen=True):
     taken: tuple[str, ...]
     not_taken: tuple[str, ...]
 
+    def settings(self) -> list[tuple[KeyPath, str]]:
+        """Path and text of every setting in `text`, as `edit.set_value` takes them by their dotted names."""
+        leaves = _leaves(Document(self.text, "").data, ())
+        return [(path, value if isinstance(value, str) else flow(value)) for path, value in leaves]
+
 
 def import_file(path: Path) -> Imported:
     """Read a tea_agent configuration. The file is only read.

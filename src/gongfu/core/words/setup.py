@@ -150,10 +150,6 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "key_written": ("the key of {provider} is in {path} (mode 0600)", "{provider} 的密钥保存在 {path}（权限 0600）"),
     "not_taken": ("{name} has no counterpart here and was left out", "{name} 在这里没有对应项，已略过"),
-    "foreign_unknown": (
-        "{path} is not a configuration that is known (main_model, cheap_model, embedding). Nothing was changed.",
-        "{path} 不是已知的配置（main_model、cheap_model、embedding）。没有任何改动。",
-    ),
     "init_nothing": (
         "No key and no local server was found, so there is nothing to write down. Set a key such as DEEPSEEK_API_KEY,"
         " name a model with --model, or run `gongfu models pull`. Nothing was changed.",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from gongfu.app import open as open_app
 from gongfu.config import edit
+from gongfu.config.document import dotted
+from gongfu.config.importer import Imported, import_file
 from gongfu.config.paths import Places, places
 from gongfu.core.base import Base
 from gongfu.core.errors import UsageError
@@ -16,9 +18,10 @@ from gongfu.models.local.download import is_pulled
 from gongfu.models.local.models import find_model
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.confirm import ask_line, can_ask
-from gongfu.surfaces.cli.foreign import Foreign, read_foreign
 from gongfu.surfaces.cli.keyfile import write_key
 from gongfu.surfaces.cli.opening import run_async
+
+_NO_KEYS = ("YOUR_API_KEY", "EMPTY", "none", "null")
 
 
 class Choice(Base, frozen=True):
@@ -35,7 +38,7 @@ def set_up(cli: Cli, *, source: str, model: str, yes: bool, config: str) -> int:
     """
     found = places(cli.env)
     if source:
-        _take_over(cli, found, read_foreign(Path(source), cli.env), config)
+        _take_over(cli, found, import_file(Path(source).expanduser()), config)
     elif model:
         _set(cli, found, "models.main", model, config)
     else:
@@ -49,13 +52,15 @@ def _set(cli: Cli, found: Places, name: str, value: str, config: str) -> None:
     cli.note(cli.say("setup.set", name=name, path=path))
 
 
-def _take_over(cli: Cli, found: Places, foreign: Foreign, config: str) -> None:
-    for provider, key in foreign.keys.items():
-        write_key(found, provider, key)
-        cli.note(cli.say("setup.key_written", provider=provider, path=found.keys))
-    for name, value in foreign.settings:
-        _set(cli, found, name, value, config)
-    for name in foreign.left:
+def _take_over(cli: Cli, found: Places, imported: Imported, config: str) -> None:
+    """Set what another agent's file says; its keys go into the key file, not into the settings."""
+    for path, value in imported.settings():
+        if path[-1] != "api_key" or value.startswith("${"):
+            _set(cli, found, dotted(path), value, config)
+        elif value not in _NO_KEYS:
+            write_key(found, str(path[1]), value)
+            cli.note(cli.say("setup.key_written", provider=path[1], path=found.keys))
+    for name in imported.not_taken:
         cli.note(cli.say("setup.not_taken", name=name))
 
 
