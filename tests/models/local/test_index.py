@@ -123,12 +123,12 @@ def test_a_project_has_its_page() -> None:
 
 def test_html_with_base_hashes_and_escapes() -> None:
     page = (
-        b'<base href="https://files.host/root/"><a href="pkg-1.0-py3-none-any.whl?x=1&amp;y=2#sha256=ab">x</a>'
+        b'<base href="https://files.host/base/"><a href="pkg-1.0-py3-none-any.whl?x=1&amp;y=2#sha256=ab">x</a>'
         b'<a href="https://u:p@other/pkg%2Bx-1.0-py3-none-any.whl#md5=1">y</a><a>z</a><a href="">w</a>'
     )
     files = read_page(page, "text/html", "https://host/simple/pkg/")
     assert files == [
-        Wheel(filename="pkg-1.0-py3-none-any.whl", url="https://files.host/root/pkg-1.0-py3-none-any.whl?x=1&y=2",
+        Wheel(filename="pkg-1.0-py3-none-any.whl", url="https://files.host/base/pkg-1.0-py3-none-any.whl?x=1&y=2",
               sha256="ab"),
         Wheel(filename="pkg+x-1.0-py3-none-any.whl", url="https://u:p@other/pkg%2Bx-1.0-py3-none-any.whl"),
     ]  # fmt: skip
