@@ -2,17 +2,17 @@
 
 TEXT = {
     "current_turn_does_not_fit": (
-        "CURRENT_TURN_DOES_NOT_FIT: this turn alone needs about {newest:,} tokens, and {budget:,} of the model's window "
-        "of {window:,} are free for a prompt ({reserved:,} are kept for the answer). Nothing was sent and the session "
+        "CURRENT_TURN_DOES_NOT_FIT: this turn alone needs about {newest:,} tokens, and {budget:,} are free for a "
+        "prompt (of the {window:,} that may be used with this model, {reserved:,} are kept for the answer). Nothing was sent and the session "
         "is kept; give a shorter task, or a model with a larger window.",
-        "CURRENT_TURN_DOES_NOT_FIT：仅本轮就约需 {newest:,} 个 token，而模型 {window:,} 的窗口中可用于提示的只有 {budget:,}"
-        "（其中 {reserved:,} 留给回答）。没有发送任何内容，会话保留不变；请缩短任务，或换用窗口更大的模型。",
+        "CURRENT_TURN_DOES_NOT_FIT：仅本轮就约需 {newest:,} 个 token，而可用于提示的只有 {budget:,}"
+        "（该模型可用的 {window:,} 中，{reserved:,} 留给回答）。没有发送任何内容，会话保留不变；请缩短任务，或换用窗口更大的模型。",
     ),
     "request_exceeds_window": (
-        "REQUEST_EXCEEDS_WINDOW: the conversation needs about {tokens:,} tokens, and {budget:,} of the model's window of "
-        "{window:,} are free for a prompt ({reserved:,} are kept for the answer). Nothing was sent and the session is "
+        "REQUEST_EXCEEDS_WINDOW: the conversation needs about {tokens:,} tokens, and {budget:,} are free for a prompt "
+        "(of the {window:,} that may be used with this model, {reserved:,} are kept for the answer). Nothing was sent and the session is "
         "kept; start a new session for the next task, or use a model with a larger window.",
-        "REQUEST_EXCEEDS_WINDOW：对话约需 {tokens:,} 个 token，而模型 {window:,} 的窗口中可用于提示的只有 {budget:,}"
-        "（其中 {reserved:,} 留给回答）。没有发送任何内容，会话保留不变；请为下一个任务新建会话，或换用窗口更大的模型。",
+        "REQUEST_EXCEEDS_WINDOW：对话约需 {tokens:,} 个 token，而可用于提示的只有 {budget:,}"
+        "（该模型可用的 {window:,} 中，{reserved:,} 留给回答）。没有发送任何内容，会话保留不变；请为下一个任务新建会话，或换用窗口更大的模型。",
     ),
 }
