@@ -60,7 +60,7 @@ PROFILES = st.builds(
 @settings(max_examples=150, deadline=None)
 def test_a_longer_history_begins_with_the_shorter_one(history: list[Message], profile: Profile) -> None:
     whole = project(history, profile)
-    memo: Memo = {}
+    memo = Memo()
     for end in range(1, len(history) + 1):
         if history[end - 1].role == "assistant" and history[end - 1].calls:
             continue  # its results are not there yet
@@ -120,7 +120,7 @@ def test_two_requests_of_a_session_share_their_beginning_byte_for_byte() -> None
 def test_projecting_a_message_again_costs_nothing_new() -> None:
     history = [user("go"), Message(role="assistant", parts=(CallPart(id="c", name="b"),)),
                Message(role="tool", parts=(ResultPart(call_id="c", text=""),))]  # fmt: skip
-    memo: Memo = {}
+    memo = Memo()
     first = project(history, Profile(model="v/a"), memo)
     again = project([*history, user("x")], Profile(model="v/a"), memo)
     assert all(a is b for a, b in zip(first, again, strict=False))

@@ -13,11 +13,12 @@ from gongfu.core.messages import CallPart, ImagePart, Message, Part, ReasoningPa
 from gongfu.core.specs import ModelInfo, ToolSpec
 from gongfu.core.tokens import bytes_tokens
 from gongfu.models.history import Memo, Profile, project
+from gongfu.models.joined import Joined, Piece
 from gongfu.models.protocol import Request
 from gongfu.models.quirks import Quirks
 from gongfu.models.schemas import wire_schema
 from gongfu.models.window import output_limit
-from gongfu.models.wire import Encoded, count_at, dict_at, encode, image_surcharge, raw_json
+from gongfu.models.wire import count_at, dict_at, encode, image_surcharge, raw_json
 
 _MARK = {"type": "ephemeral"}
 _MARKS = 4
@@ -46,8 +47,9 @@ class MessagesWriter:
     def __init__(self, info: ModelInfo, quirks: Quirks) -> None:
         self._info = info
         self._quirks = quirks
-        self._memo: Memo = {}
-        self._encoded: dict[int, Encoded] = {}
+        self._memo = Memo()
+        self._joined = Joined(_piece)
+        self._given: tuple[tuple[ToolSpec, ...], list[dict[str, Any]]] = ((), [])
         self.profile = Profile(
             model=info.ref,
             reasoning=quirks.reasoning_back or "always",
@@ -69,17 +71,17 @@ class MessagesWriter:
             block: dict[str, Any] = {"type": "text", "text": scrub_text(request.system)}
             fields["system"] = [block | {"cache_control": _MARK} if marked else block]
         elif tools and marked:
-            tools[-1]["cache_control"] = _MARK
+            tools = [*tools[:-1], tools[-1] | {"cache_control": _MARK}]
         if tools:
             fields["tools"] = tools
         head = encode(fields)[:-1]
-        messages, price = self._messages(history, self._ends(request, history))
-        prompt = bytes_tokens(len(head) + len(messages)) + price
+        messages = self._messages(history, self._ends(request, history))
+        prompt = bytes_tokens(len(head) + sum(map(len, messages))) + self._joined.images[1]
         wanted = request.max_output or self._info.max_output or self._quirks.limit_always or _DEFAULT_OUTPUT
         limit = output_limit(wanted, self._info, prompt)
         tail = encode(self._tail(request, history, limit, answer_tool))[1:]
         return MessagesBody(
-            data=head + b',"messages":[' + messages + b"]," + tail,
+            data=b"".join((head, b',"messages":[', *messages, b"],", tail)),
             limit=limit,
             answer_tool=answer_tool,
             wrapped=wrapped,
@@ -127,7 +129,7 @@ class MessagesWriter:
     # --- tools ---------------------------------------------------------------------------------------------------
 
     def _tools(self, request: Request) -> tuple[list[dict[str, Any]], str, bool]:
-        tools = [self._tool(tool) for tool in request.tools] if self._info.tools else []
+        tools = self._tool_list(request.tools) if self._info.tools else []
         if request.schema is None:
             return tools, "", False
         name = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in request.schema_name)[:56]
@@ -139,6 +141,11 @@ class MessagesWriter:
         if wrapped:
             schema = {"type": "object", "properties": {"value": schema}, "required": ["value"]}
         return [*tools, {"name": name, "description": "Give the answer.", "input_schema": schema}], name, wrapped
+
+    def _tool_list(self, tools: tuple[ToolSpec, ...]) -> list[dict[str, Any]]:
+        if self._given[0] != tools:
+            self._given = (tools, [self._tool(tool) for tool in tools])
+        return self._given[1]
 
     def _tool(self, tool: ToolSpec) -> dict[str, Any]:
         schema = wire_schema(tool.parameters, self._quirks)
@@ -154,38 +161,44 @@ class MessagesWriter:
         sizes = {m: len(project(request.messages[: m + 1], self.profile)) for m in marks if m != last}
         return {sizes.get(m, len(history)) - 1 for m in marks}
 
-    def _messages(self, history: Sequence[Message], ends: set[int]) -> tuple[bytes, int]:
-        """The messages as JSON without the outer brackets, roles in turns, the user first and last; and what their
-        images cost beyond their bytes, in tokens."""
-        fresh: dict[int, Encoded] = {}
-        turns: list[tuple[bytes, list[bytes]]] = []
-        if not history or history[0].role == "assistant":
-            turns.append((b"user", [_CONTINUE]))
-        price = 0
-        for at, message in enumerate(history):
-            role = b"assistant" if message.role == "assistant" else b"user"
-            _, blocks, surcharge = self._blocks(message, marked=at in ends, fresh=fresh)
-            if turns and turns[-1][0] == role:
-                turns[-1][1].append(blocks)
-            else:
-                turns.append((role, [blocks]))
-            price += surcharge
-        if turns[-1][0] == b"assistant":
-            turns.append((b"user", [_CONTINUE]))
-        self._encoded = fresh
-        return b",".join([b'{"role":"%b","content":[%b]}' % (role, b",".join(b)) for role, b in turns]), price
-
-    def _blocks(self, message: Message, *, marked: bool, fresh: dict[int, Encoded]) -> Encoded:
-        if marked:
-            return message, b",".join(map(encode, _marked(_content(message)))), image_surcharge(message)
-        entry = self._encoded.get(id(message))
-        if entry is None or entry[0] is not message:
-            entry = (message, b",".join(map(encode, _content(message))), image_surcharge(message))
-        fresh[id(message)] = entry
-        return entry
+    def _messages(self, history: tuple[Message, ...], ends: set[int]) -> list[bytes]:
+        """The messages as JSON without the outer brackets, in pieces to be joined; roles in turns, the user first and
+        last."""
+        self._joined.update(history)
+        pieces = self._joined.pieces()
+        for at in ends:
+            if 0 <= at < len(history):
+                pieces[at] = _parting(history[at], history[at - 1] if at else None) + _blocks(history[at], marked=True)
+        if not history:
+            pieces.append(b'{"role":"user","content":[' + _CONTINUE)
+        elif history[-1].role == "assistant":
+            pieces.append(b']},{"role":"user","content":[' + _CONTINUE)
+        pieces.append(b"]}")
+        return pieces
 
 
 _CONTINUE = encode({"type": "text", "text": "Continue."})
+
+
+def _piece(message: Message, before: Message | None) -> Piece:
+    return _parting(message, before) + _blocks(message), 0, image_surcharge(message)
+
+
+def _parting(message: Message, before: Message | None) -> bytes:
+    """What stands between two messages: what is said by the same side is one message on the wire."""
+    role = b"assistant" if message.role == "assistant" else b"user"
+    if before is None:
+        start = b'{"role":"user","content":[' + _CONTINUE + b"]}," if role == b"assistant" else b""
+    elif (before.role == "assistant") == (role == b"assistant"):
+        return b","
+    else:
+        start = b"]},"
+    return start + b'{"role":"%b","content":[' % role
+
+
+def _blocks(message: Message, *, marked: bool = False) -> bytes:
+    blocks = _content(message)
+    return b",".join(map(encode, _marked(blocks) if marked else blocks))
 
 
 def _marked(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:

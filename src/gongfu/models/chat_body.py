@@ -11,6 +11,7 @@ from gongfu.core.messages import CallPart, ImagePart, Message, ReasoningPart, Re
 from gongfu.core.specs import ModelInfo, ToolSpec
 from gongfu.core.tokens import bytes_tokens, image_tokens
 from gongfu.models.history import Memo, Profile, project
+from gongfu.models.joined import Joined, Piece
 from gongfu.models.protocol import Request
 from gongfu.models.quirks import Quirks
 from gongfu.models.schemas import is_strict, wire_schema
@@ -36,8 +37,9 @@ class BodyWriter:
     def __init__(self, info: ModelInfo, quirks: Quirks) -> None:
         self._info = info
         self._quirks = quirks
-        self._memo: Memo = {}
-        self._encoded: dict[int, tuple[Message, bytes, int]] = {}
+        self.profile = self._profile()
+        self._memo = Memo()
+        self._joined = Joined(self._piece)
         self._tools: tuple[tuple[ToolSpec, ...], bytes] = ((), b"")
 
     def write(self, request: Request) -> Body:
@@ -49,11 +51,11 @@ class BodyWriter:
         if tools:
             head += b',"tools":' + tools + (b',"tool_choice":"auto"' if self._quirks.tool_choice else b"")
             head += b',"parallel_tool_calls":true' if self._quirks.parallel_calls else b""
-        messages, images = self._messages(request, system)
-        limit = self._limit(request, len(head) + len(messages), images)
+        messages = self._messages(request, system)
+        limit = self._limit(request, len(head) + sum(map(len, messages)), self._joined.images)
         tail = _fields(self._tail(request, limit, tools=bool(tools)))
-        data = b"{" + head + b',"messages":[' + messages + b"]" + (b"," + tail if tail else b"") + b"}"
-        return Body(data, limit)
+        close = b"]," + tail + b"}" if tail else b"]}"
+        return Body(b"".join((b"{", head, b',"messages":[', *messages, close)), limit)
 
     # --- the fields ----------------------------------------------------------------------------------------------
 
@@ -121,7 +123,7 @@ class BodyWriter:
 
     # --- messages ------------------------------------------------------------------------------------------------
 
-    def profile(self) -> Profile:
+    def _profile(self) -> Profile:
         """What this model may be sent of a history."""
         quirks, info = self._quirks, self._info
         back = _BACK[max(_BACK.index(info.reasoning_back), _BACK.index(quirks.reasoning_back or "never"))]
@@ -138,37 +140,34 @@ class BodyWriter:
             id_size=quirks.id_size,
         )
 
-    def _messages(self, request: Request, system: str) -> tuple[bytes, tuple[int, int]]:
-        """The messages as JSON without the outer brackets; bytes of images in them and their price in tokens."""
+    def _messages(self, request: Request, system: str) -> list[bytes]:
+        """The messages as JSON without the outer brackets, in pieces to be joined."""
         messages = request.messages if self._info.tools else told(request.messages)
-        history = project(messages, self.profile(), self._memo)
+        history = project(messages, self.profile, self._memo)
+        self._joined.update(history)
         mark = self._quirks.cache_marks and bool(request.marks)
-        start = {"role": self._quirks.system_role, "content": _marked(system) if mark else system}
-        pieces = [encode(start)] if system else []
-        fresh: dict[int, tuple[Message, bytes, int]] = {}
-        sizes, cost = 0, 0
-        names = {c.id: c.name for m in history for c in m.calls} if self._quirks.result_name else {}
-        for message in history:
-            entry = self._encoded.get(id(message))
-            if entry is None or entry[0] is not message:
-                parts = b",".join([_json.encode(f) for f in self._wire(message, names)])
-                entry = (message, parts, sum(len(p.data) for p in message.parts if isinstance(p, ImagePart)))
-            fresh[id(message)] = entry
-            pieces.append(entry[1])
-            if entry[2] or message.role == "user":
-                sizes += entry[2]
-                cost += sum(image_tokens(p.width, p.height) for p in message.parts if isinstance(p, ImagePart))
-        self._encoded = fresh
+        pieces = self._joined.pieces()
         if mark and history:
-            *before, last = self._wire(history[-1], names)
-            last["content"] = _marked(last.get("content"))
-            pieces[-1] = b",".join(map(_json.encode, [*before, last]))
-        return b",".join(pieces), (sizes, cost)
+            pieces[-1] = self._piece(history[-1], history[-2] if history[1:] else None, mark=True)[0]
+        if system:
+            start = encode({"role": self._quirks.system_role, "content": _marked(system) if mark else system})
+            pieces = [start, b"," if pieces else b"", *pieces]
+        return pieces
 
-    def _wire(self, message: Message, names: dict[str, str]) -> Iterator[dict[str, Any]]:
+    def _piece(self, message: Message, before: Message | None, *, mark: bool = False) -> Piece:
+        fields = list(self._wire(message, before))
+        if mark:
+            fields[-1] = {**fields[-1], "content": _marked(fields[-1].get("content"))}
+        data = b",".join(map(encode, fields))
+        images = [p for p in message.parts if isinstance(p, ImagePart)]
+        cost = sum(image_tokens(p.width, p.height) for p in images)
+        return data if before is None else b"," + data, sum(len(p.data) for p in images), cost
+
+    def _wire(self, message: Message, before: Message | None) -> Iterator[dict[str, Any]]:
         if message.role == "assistant":
             yield self._assistant(message)
         elif message.role == "tool":
+            names = {c.id: c.name for c in before.calls} if before else {}
             for result in message.results:
                 yield self._result(result, names)
         else:

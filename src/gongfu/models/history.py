@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from gongfu.core.base import Base
 from gongfu.core.jsonfix import parse_arguments, scrub_text
 from gongfu.core.messages import CallPart, ImagePart, Message, Part, ReasoningPart, ResultPart, TextPart
+from gongfu.core.prefix import shared_start
 
 LOST = "The result of this call was lost. Look again if it matters; do not assume that it ran."
 FILLER = "Understood."
@@ -52,9 +53,31 @@ class Profile(Base, frozen=True):
     unique_ids: bool = False
 
 
-_Key: TypeAlias = tuple[bool, tuple[str, ...]]
-Memo: TypeAlias = dict[int, tuple[Message, _Key, tuple[Message, ...]]]
-"""Projections by the identity of their message, which is held so that the identity stays its own."""
+class Memo:
+    """What the last history became, so that the next one, which mostly begins with the same messages, is projected from
+    where it goes on. It belongs to one profile."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.out: list[Message] = []
+        self.last_words = -1
+        self.names: _Names | None = None
+        self._steps: list[tuple[int, int, tuple[str, ...]]] = []
+
+    def cut(self, size: int) -> None:
+        """Forget all but the first `size` messages."""
+        steps, self._steps[size:] = self._steps[size:], []
+        del self.messages[size:]
+        end, count, _ = self._steps[-1] if self._steps else (0, 0, ())
+        del self.out[end:]
+        if self.names is not None:
+            self.names.go_back(count, (given for _, _, ids in steps for given in ids))
+
+    def add(self, message: Message, projected: tuple[Message, ...], count: int, ids: tuple[str, ...]) -> None:
+        """Remember what the next message became; `ids` are those that were given to its calls."""
+        self.out.extend(projected)
+        self.messages.append(message)
+        self._steps.append((len(self.out), count, ids))
 
 
 def project(messages: Sequence[Message], profile: Profile, memo: Memo | None = None) -> tuple[Message, ...]:
@@ -64,27 +87,49 @@ def project(messages: Sequence[Message], profile: Profile, memo: Memo | None = N
     over the wire. Arguments are strict JSON objects, names match `[A-Za-z0-9_-]{1,64}`, no text holds a lone
     surrogate, no message is empty. `memo`, when given, is used and brought up to date; it belongs to one profile.
     """
-    paired = _paired(messages)
-    last_words = max((n for n, m in enumerate(paired) if m.role == "user" and not m.kind), default=-1)
-    names = _Names(profile)
-    known = {} if memo is None else memo
-    fresh: Memo = {}
-    out: list[Message] = []
+    memo = Memo() if memo is None else memo
+    paired, known = _continued(messages, memo.messages)
+    last_words = _last_words(paired, known, memo.last_words)
+    if profile.reasoning == "tool_rounds" and last_words != memo.last_words:
+        known = min(known, min(last_words, memo.last_words) + 1)  # thinking behind them is kept no longer, or again
+    names = memo.names = memo.names or _Names(profile)
+    memo.cut(known)
+    memo.last_words = last_words
     wire: tuple[str, ...] = ()
-    for number, message in enumerate(paired):
+    for number in range(known, len(paired)):
+        message = paired[number]
+        ids: tuple[str, ...] = ()
         if message.role == "assistant":
-            wire = names.of_message(message)
+            ids = wire = names.of_message(message)
         keep = profile.reasoning == "always" or (profile.reasoning == "tool_rounds" and number > last_words)
-        key = (keep, wire if message.role != "user" else ())
-        entry = known.get(id(message))
-        if entry is None or entry[0] is not message or entry[1] != key:
-            entry = (message, key, _projected(message, profile, keep=keep, wire=wire))
-        fresh[id(message)] = entry
-        out.extend(entry[2])
-    if memo is not None:
-        memo.clear()
-        memo.update(fresh)
-    return _in_turns(out, profile)
+        memo.add(message, _projected(message, profile, keep=keep, wire=wire), names.count, ids)
+    return _in_turns(memo.out, profile)
+
+
+def _continued(messages: Sequence[Message], known: Sequence[Message]) -> tuple[Sequence[Message], int]:
+    """The messages with calls and results paired, and how many of them at the beginning are known.
+
+    Known messages are paired, so the count never parts a message from the results of its calls.
+    """
+    same = _closed(known, shared_start(known, messages))
+    if _in_order(messages[same:]):
+        return messages, same
+    paired = _paired(messages)
+    return paired, _closed(known, shared_start(known, paired))
+
+
+def _closed(messages: Sequence[Message], size: int) -> int:
+    return size - 1 if size and messages[size - 1].role == "assistant" and messages[size - 1].calls else size
+
+
+def _last_words(messages: Sequence[Message], known: int, before: int) -> int:
+    """The index of the person's newest words, -1 without any; `before` is what it was when the first were known."""
+    for number in range(len(messages) - 1, -1, -1):
+        if number < known and before < known:
+            return before
+        if messages[number].role == "user" and not messages[number].kind:
+            return number
+    return -1
 
 
 # --- calls and their results -------------------------------------------------------------------------------------
@@ -132,24 +177,29 @@ class _Names:
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
         self._used: set[str] = set()
-        self._count = 0
+        self.count = 0
+
+    def go_back(self, count: int, given: Iterable[str]) -> None:
+        """Take back what was given since there had been `count` calls."""
+        self.count = count
+        self._used.difference_update(given)
 
     def of_message(self, message: Message) -> tuple[str, ...]:
         """The ids of its calls. Within one message they always differ: results could not be told apart."""
         ids: list[str] = []
         for call in message.calls:
             wanted = self._of(call)
-            ids.append(wanted if wanted not in ids else self._made(f"{call.id or wanted}_{self._count}"))
+            ids.append(wanted if wanted not in ids else self._made(f"{call.id or wanted}_{self.count}"))
         return tuple(ids)
 
     def _of(self, call: CallPart) -> str:
-        self._count += 1
+        self.count += 1
         wanted = call.wire_id or call.id
         if not self._fits(wanted):
-            wanted = self._made(call.id or f"call_{self._count}")
+            wanted = self._made(call.id or f"call_{self.count}")
         while self._taken(wanted):
-            wanted = self._made(f"{call.id or wanted}_{self._count}")
-            self._count += 1
+            wanted = self._made(f"{call.id or wanted}_{self.count}")
+            self.count += 1
         self._used.add(wanted)
         return wanted
 
@@ -290,7 +340,7 @@ def _with(message: Message, parts: list[Part], role: Literal["user", "assistant"
 # --- the order of roles ------------------------------------------------------------------------------------------
 
 
-def _in_turns(messages: list[Message], profile: Profile) -> tuple[Message, ...]:
+def _in_turns(messages: Sequence[Message], profile: Profile) -> tuple[Message, ...]:
     if profile.alternate:
         messages = _alternating(messages)
     if profile.result_then_assistant:
@@ -303,7 +353,7 @@ def _in_turns(messages: list[Message], profile: Profile) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def _alternating(messages: list[Message]) -> list[Message]:
+def _alternating(messages: Sequence[Message]) -> list[Message]:
     out: list[Message] = []
     if messages and messages[0].role != "user":
         out.append(Message(role="user", parts=(TextPart(text="Continue."),), kind="note"))

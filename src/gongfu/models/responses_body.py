@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from gongfu.core.base import Base
@@ -11,11 +11,12 @@ from gongfu.core.messages import CallPart, ImagePart, Message, ReasoningPart, Re
 from gongfu.core.specs import ModelInfo, ToolSpec
 from gongfu.core.tokens import bytes_tokens
 from gongfu.models.history import Memo, Profile, project
+from gongfu.models.joined import Joined, Piece
 from gongfu.models.protocol import Request
 from gongfu.models.quirks import Quirks
 from gongfu.models.schemas import is_strict, wire_schema
 from gongfu.models.window import output_limit
-from gongfu.models.wire import Encoded, encode, image_surcharge, text_at
+from gongfu.models.wire import encode, image_surcharge, text_at
 
 
 class ResponsesBody(Base, frozen=True):
@@ -31,8 +32,9 @@ class ResponsesWriter:
     def __init__(self, info: ModelInfo, quirks: Quirks) -> None:
         self._info = info
         self._quirks = quirks
-        self._memo: Memo = {}
-        self._encoded: dict[int, Encoded] = {}
+        self._memo = Memo()
+        self._joined = Joined(_piece)
+        self._tools: tuple[tuple[ToolSpec, ...], list[dict[str, Any]]] = ((), [])
         self.profile = Profile(
             model=info.ref,
             reasoning="always",
@@ -53,15 +55,17 @@ class ResponsesWriter:
         if request.system.strip():
             fields["instructions"] = scrub_text(request.system)
         if request.tools and self._info.tools:
-            fields["tools"] = [self._tool(tool) for tool in request.tools]
+            fields["tools"] = self._tool_list(request.tools)
         head = encode(fields)[:-1]
-        items, price = self._items(project(request.messages, self.profile, self._memo))
+        self._joined.update(project(request.messages, self.profile, self._memo))
         limit = request.max_output or self._info.max_output
         if limit:
-            limit = output_limit(limit, self._info, bytes_tokens(len(head) + len(items)) + price)
+            limit = output_limit(
+                limit, self._info, bytes_tokens(len(head) + self._joined.size) + self._joined.images[1]
+            )
         tail = encode(self._tail(request, limit, thinks=thinks))[1:-1]
-        data = head + b',"input":[' + items + b"]" + (b"," + tail if tail else b"") + b"}"
-        return ResponsesBody(data=data, limit=limit)
+        close = b"]," + tail + b"}" if tail else b"]}"
+        return ResponsesBody(data=b"".join((head, b',"input":[', *self._joined.pieces(), close)), limit=limit)
 
     def _tail(self, request: Request, limit: int, *, thinks: bool) -> dict[str, Any]:
         fields: dict[str, Any] = {}
@@ -80,6 +84,11 @@ class ResponsesWriter:
             fields["text"] = {"format": {"type": "json_schema", **named}}
         return fields
 
+    def _tool_list(self, tools: tuple[ToolSpec, ...]) -> list[dict[str, Any]]:
+        if self._tools[0] != tools:
+            self._tools = (tools, [self._tool(tool) for tool in tools])
+        return self._tools[1]
+
     def _tool(self, tool: ToolSpec) -> dict[str, Any]:
         return {
             "type": "function",
@@ -89,21 +98,10 @@ class ResponsesWriter:
             "strict": False,
         }
 
-    def _items(self, history: Sequence[Message]) -> tuple[bytes, int]:
-        """The input as JSON without the outer brackets, and what its images cost beyond their bytes, in tokens."""
-        fresh: dict[int, Encoded] = {}
-        pieces: list[bytes] = []
-        price = 0
-        for message in history:
-            entry = self._encoded.get(id(message))
-            if entry is None or entry[0] is not message:
-                entry = (message, b",".join(map(encode, _wire(message))), image_surcharge(message))
-            fresh[id(message)] = entry
-            if entry[1]:
-                pieces.append(entry[1])
-            price += entry[2]
-        self._encoded = fresh
-        return b",".join(pieces), price
+
+def _piece(message: Message, before: Message | None) -> Piece:
+    items = b",".join(map(encode, _wire(message)))
+    return b"," + items if items and before else items, 0, image_surcharge(message)
 
 
 def _wire(message: Message) -> Iterator[dict[str, Any]]:

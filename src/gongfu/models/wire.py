@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, cast
 
 import msgspec
 
@@ -23,9 +23,6 @@ _ERROR = 1 << 20
 
 PLAIN = "plain"
 """Name of the one event that an answer without a stream is."""
-
-Encoded: TypeAlias = tuple[Message, bytes, int]
-"""A message, its pieces as JSON with commas between them, and its `image_surcharge`."""
 
 
 class Reader(Protocol):
