@@ -178,5 +178,29 @@ def test_pricing_a_growing_history_is_linear() -> None:
     assert visits == len(messages) - 1
 
 
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.booleans()), max_size=12))
+def test_a_total_is_right_however_the_history_changes(changes: list[tuple[int, int, bool]]) -> None:
+    """It grows, is cut, loses its beginning, has another message in its middle."""
+    ledger, whole, other = Ledger(), history(15), user("another one altogether")
+    for first, last, swapped in changes:
+        messages = [*whole[:first], *([other] if swapped else []), *whole[last:]]
+        assert ledger.total(messages) == sum(map(message_tokens, messages))
+
+
+def test_a_grown_history_is_looked_at_only_where_it_grew() -> None:
+    looked: list[Message] = []
+
+    class Looking(Ledger):
+        def tokens(self, message: Message) -> int:
+            looked.append(message)
+            return super().tokens(message)
+
+    ledger, messages = Looking(), history(100)
+    ledger.total(messages[:-2])
+    looked.clear()
+    assert ledger.total(messages) == sum(map(message_tokens, messages))
+    assert looked == messages[-2:]
+
+
 def test_tools_are_priced() -> None:
     assert tool_tokens(TOOLS) > 15

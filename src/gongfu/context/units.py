@@ -16,9 +16,11 @@ from gongfu.core.messages import (
     ResultPart,
     TextPart,
 )
+from gongfu.core.prefix import shared_start
 from gongfu.core.specs import ToolSpec
 from gongfu.core.tokens import PER_MESSAGE, image_tokens, text_tokens
 
+_LONG = 8  # messages; shorter sequences are no histories and are not remembered as one
 Kind: TypeAlias = Literal["user", "assistant", "tools", "note"]
 
 
@@ -75,6 +77,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Message, int]] = {}
+        self._summed: list[Message] = []
+        self._sums: list[int] = []
 
     def tokens(self, message: Message) -> int:
         """Estimated tokens of `message`."""
@@ -85,9 +89,18 @@ class Ledger:
         self._known[id(message)] = (message, tokens)
         return tokens
 
-    def total(self, messages: Iterable[Message]) -> int:
-        """Estimated tokens of all `messages`."""
-        return sum(map(self.tokens, messages))
+    def total(self, messages: Sequence[Message]) -> int:
+        """Estimated tokens of all `messages`. Of a history that has grown only what is new is looked at."""
+        if len(messages) < _LONG:
+            return sum(map(self.tokens, messages))
+        known = shared_start(self._summed, messages)
+        del self._summed[known:], self._sums[known:]
+        total = self._sums[-1] if self._sums else 0
+        for message in messages[known:]:
+            total += self.tokens(message)
+            self._summed.append(message)
+            self._sums.append(total)
+        return total
 
 
 def _kind(message: Message) -> Kind:
