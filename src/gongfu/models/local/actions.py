@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -54,6 +55,9 @@ KINDS: tuple[Kind, ...] = (
 FINISH_LINE = 'finish: end with the answer for the user. Fields: "answer".'
 _BY_NAME = {kind.name: kind for kind in KINDS}
 _BY_TOOL = {kind.tool: kind for kind in KINDS}
+
+
+_PATTERN = re.compile(r"[|\\^$]|\.[*+]|\[.+\]")
 
 
 class Action(Base, frozen=True):
@@ -133,9 +137,10 @@ def parse(text: str) -> Action | Wrong:
 def to_call(action: Action, tools: Mapping[str, ToolSpec]) -> CallPart:
     """The tool call that an action stands for (not `finish`). It has no id yet and keeps the reply in `raw`."""
     kind = _BY_NAME[action.name]
+    known = _properties(tools.get(kind.tool))
     arguments: dict[str, Any] = {argument: action.fields[field] for field, argument in kind.fields}
-    if kind.name == "replace" and "edits" in _properties(tools.get(kind.tool)):
-        arguments = {"path": arguments["path"], "edits": [{"old": arguments["old"], "new": arguments["new"]}]}
+    if kind.name == "search" and "literal" in known and not _PATTERN.search(action.fields["pattern"]):
+        arguments["literal"] = True  # small models write the text that they look for, brackets and all
     text = msgspec.json.encode(arguments).decode()
     return CallPart(id="", name=kind.tool, arguments=text, raw=action.raw)
 
