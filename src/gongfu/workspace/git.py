@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -53,11 +54,8 @@ class Head(Base, frozen=True):
 
 def find_git_dir(start: Path) -> Path | None:
     """The git directory that git would use in the folder `start`; None outside any repository."""
-    for folder in (start, *start.parents):
-        found = _git_dir_in(folder)
-        if found is not None:
-            return found
-    return None
+    found = _GitDirs().around(str(start))
+    return Path(found) if found else None
 
 
 def is_repository(folder: Path) -> bool:
@@ -77,23 +75,50 @@ def find_head(start: Path) -> Head | None:
     return Head(branch=name.removeprefix("refs/heads/"), commit=_resolve(git_dir, name))
 
 
-def _git_dir_in(folder: Path) -> Path | None:
-    entry = folder / ".git"
-    if _looks_like_git(entry):
-        return entry
-    if entry.is_file():
-        text = _read(entry).decode(errors="surrogateescape").strip()
-        if text.startswith("gitdir:"):
-            target = folder / text[7:].strip()
-            return target if _looks_like_git(target) else None
-    return folder if _looks_like_git(folder) else None
+class _GitDirs:
+    """The git directories of folders that lie near each other: each folder is looked at once.
+
+    Paths are texts here, since this runs before every command: pathlib takes ten times as long.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def around(self, folder: str) -> str:
+        """The git directory of the repository around `folder`, "" outside any."""
+        new: list[str] = []
+        while (found := self._known.get(folder)) is None:
+            new.append(folder)
+            found = _git_dir_in(folder)
+            parent = os.path.dirname(folder)  # noqa: PTH120
+            if found or parent == folder:
+                break
+            folder = parent
+        self._known.update(dict.fromkeys(new, found))
+        return found
 
 
-def _looks_like_git(folder: Path) -> bool:
+def _git_dir_in(folder: str) -> str:
+    entry = os.path.join(folder, ".git")  # noqa: PTH118
     try:
-        return (folder / "HEAD").is_file() and ((folder / "objects").is_dir() or (folder / "commondir").is_file())
-    except OSError:
+        mode = os.stat(entry).st_mode  # noqa: PTH116
+    except (OSError, ValueError):
+        mode = 0
+    if stat.S_ISDIR(mode) and _looks_like_git(entry):
+        return entry
+    if stat.S_ISREG(mode):
+        text = _read(Path(entry)).decode(errors="surrogateescape").strip()
+        if text.startswith("gitdir:"):
+            target = os.path.join(folder, text[7:].strip())  # noqa: PTH118
+            return target if _looks_like_git(target) else ""
+    return folder if _looks_like_git(folder) else ""
+
+
+def _looks_like_git(folder: str) -> bool:
+    if not os.path.isfile(os.path.join(folder, "HEAD")):  # noqa: PTH113, PTH118
         return False
+    objects, common = os.path.join(folder, "objects"), os.path.join(folder, "commondir")  # noqa: PTH118
+    return os.path.isdir(objects) or os.path.isfile(common)  # noqa: PTH112, PTH113
 
 
 def _common(git_dir: Path) -> Path:
@@ -125,15 +150,12 @@ def _read(file: Path) -> bytes:
 def places_in(command: str, cwd: Path) -> list[Path]:
     """Where a command line may meet a repository: `cwd`, the folders that it names, repositories just below `cwd`."""
     found = [cwd]
-    for word in re.findall(_WORD, command):
-        folder = cwd / os.path.expanduser(word)  # noqa: PTH111  (Path.expanduser fails for people who do not exist)
-        try:
-            if folder not in found and folder.is_dir():
-                found.append(folder)
-        except (OSError, ValueError):
-            continue
-        if len(found) == _PLACES:
-            break
+    for word in dict.fromkeys(re.findall(_WORD, command)):
+        text = os.path.join(cwd, os.path.expanduser(word))  # noqa: PTH111, PTH118 - pathlib raises without a home
+        if os.path.isdir(text) and (folder := Path(text)) not in found:  # noqa: PTH112
+            found.append(folder)
+            if len(found) == _PLACES:
+                break
     return found + [place for place in _repositories_below(cwd) if place not in found]
 
 
@@ -171,6 +193,7 @@ class GitGuard:
         self._env = env
         self._known: dict[Path, tuple[tuple[object, ...], list[Setting]]] = {}
         self._person: tuple[tuple[object, ...], dict[str, str]] = ((), {})
+        self._files = _persons_files(env)
 
     async def variables(self, child: Mapping[str, str], places: Iterable[Path]) -> dict[str, str]:
         """What the environment `child` (see `child_env`) of a command needs besides to be safe in `places`.
@@ -185,11 +208,10 @@ class GitGuard:
         return added
 
     async def _persons(self) -> dict[str, str]:
-        files = _persons_files(self._env)
-        state = tuple(_stamp(file) for file in files)
+        state = tuple(map(_stamp, self._files))
         if self._person[0] != state:
             found: dict[str, str] = {}
-            if any(re.search(_PERSONS, _read(file)) for file in files):
+            if any(re.search(_PERSONS, _read(file)) for file in self._files):
                 entries = await self._listing(None)
                 found = {key: value for scope, key, value in entries if scope in _WIDE and key in _KEPT}
             self._person = (state, found)
@@ -197,14 +219,11 @@ class GitGuard:
 
     async def settings(self, places: Iterable[Path]) -> list[Setting]:
         """The settings that make the repositories around `places` run nothing."""
-        found: dict[Path, None] = {}
-        for place in places:
-            git_dir = find_git_dir(place)
-            if git_dir is not None:
-                found[git_dir] = None
+        near = _GitDirs()
         wanted: list[Setting] = []
-        for git_dir in found:
-            wanted.extend(await self._of(git_dir))
+        for git_dir in dict.fromkeys(near.around(str(place)) for place in places):
+            if git_dir:
+                wanted.extend(await self._of(Path(git_dir)))
         return wanted
 
     async def _of(self, git_dir: Path) -> list[Setting]:
@@ -232,7 +251,7 @@ class GitGuard:
 
 def _stamp(file: Path) -> tuple[int, int] | None:
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size
@@ -256,7 +275,7 @@ def _submodules(common: Path) -> list[Path]:
         except OSError:
             continue
         for folder in folders:
-            if _looks_like_git(folder):
+            if _looks_like_git(str(folder)):
                 found.extend((folder / "config", folder / "config.worktree"))
                 todo.append(folder / "modules")
             else:
