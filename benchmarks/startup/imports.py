@@ -27,13 +27,13 @@ ROOMS = (
     "gongfu.workspace.process",
     "gongfu.models.router",
     "gongfu.engine.session",
-    "gongfu.toolkit.catalog",
+    "gongfu.toolkit.shell",
     "gongfu.app",
     "gongfu.surfaces.cli.main",
 )
 HEAVY = (
     "fastapi", "pydantic", "mcp", "prompt_toolkit", "numpy", "rich", "ruamel", "charset_normalizer", "jsonschema_rs",
-    "json_repair", "pathspec", "httpx2", "email", "importlib.metadata", "inspect", "logging", "urllib.request",
+    "json_repair", "httpx2", "email", "importlib.metadata", "inspect", "logging", "urllib.request",
     "tempfile", "shutil", "subprocess", "asyncio", "typing_extensions", "ssl",
 )  # fmt: skip
 CODE = """
