@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gongfu.core.errors import ToolFailure
+from gongfu.toolkit.backtracking import loops
 from gongfu.toolkit.grep import Hits, Query, Skipped, in_thread, search
 from gongfu.toolkit.ripgrep import chunks, search_with_rg
 from gongfu.toolkit.search import search_tools
@@ -297,3 +298,62 @@ def test_groups_fit_on_a_command_line() -> None:
     assert [p for g in groups for p in g] == files
     assert len(groups) > 2
     assert all(sum(len(str(p)) for p in g) < 400_000 for g in groups)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+$",
+        "(a|aa)+$",
+        "(a*)*b",
+        r"([a-z]+)*\d",
+        "(?:a+){2,}b",
+        "(.*)(.*)(.*)(.*)x$",
+        r"(a+)\1+b",
+        r"\w*\w*\w*\w*-",
+    ],
+)
+@pytest.mark.parametrize("rg", ["", pytest.param(RG, marks=needs_rg)])
+async def test_an_expression_that_takes_for_ever_is_stopped_and_the_program_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, rg: str
+) -> None:
+    monkeypatch.setattr("gongfu.toolkit.search._SECONDS", 0.4)
+    (tmp_path / "evil.txt").write_text("a" * 60_000 + "!\n")
+    (tmp_path / "gbk.txt").write_bytes(("功夫是一种技能，练出来的本事" + "a" * 60_000 + "!\n").encode("gbk"))
+    tool = search_tools(Workspace(tmp_path, tmp_path), env=ENV, rg=rg)[1]
+    begun = time.monotonic()
+    with anyio.fail_after(20):
+        outcome = await tool.run({"pattern": pattern}, Context())
+    assert time.monotonic() - begun < 15
+    assert "stopped after" in outcome.text or "No match" in outcome.text
+
+
+@pytest.mark.parametrize("pattern", [r"\w+Error", ".*x=.*y", "[^q]*q", r"\s+z"])
+async def test_a_very_long_line_does_not_hold_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    monkeypatch.setattr("gongfu.toolkit.search._SECONDS", 0.4)
+    (tmp_path / "app.min.js").write_text("b" * 400_000 + " " * 400_000 + "b" * 400_000)
+    (tmp_path / "blank.txt").write_text("\n" * 400_000)
+    tool = search_tools(Workspace(tmp_path, tmp_path), env=ENV, rg="")[1]
+    with anyio.fail_after(20):
+        outcome = await tool.run({"pattern": pattern}, Context())
+    assert "stopped after" in outcome.text
+
+
+async def test_risky_expressions_find_the_same_apart(root: Path) -> None:
+    (root / "a \udcff.txt").write_text("def main() here\n")
+    for rg in {"", RG}:
+        tool = search_tools(Workspace(root, root), env=ENV, rg=rg)[1]
+        plain = await tool.run({"pattern": "def main"}, Context())
+        risky = await tool.run({"pattern": "(?:d|de|def)+ (?:m+a+)+in"}, Context())
+        assert risky.text == plain.text
+
+
+def test_loops_are_counted() -> None:
+    counts = {
+        "abc": 0, r"a\+\*": 0, "[*+]": 0, "a{3}": 0, "a{2,5}": 0, "a+": 1, "a{3,}": 1, "a{1,500}": 1, ".*b.*": 2,
+        "(foo|bar)": 0, "(foo|bar)+": 4, "(a+)+": 4, "(a+)": 1, r"(a)\1": 1, "((a+)b)*": 4, r"[\]*]+": 1, "a?": 0,
+        "(?:ab)+c": 1, "(?P<x>a*)b*": 2, "": 0, ")": 0, "(": 0,
+    }  # fmt: skip
+    assert {pattern: loops(pattern) for pattern in counts} == counts

@@ -15,6 +15,7 @@ import anyio.to_thread
 
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
+from gongfu.toolkit.backtracking import longest_line, loops
 from gongfu.workspace.encodings import detect
 from gongfu.workspace.files import NotText
 
@@ -93,9 +94,18 @@ def is_plain(query: Query) -> bool:
 
 
 def search(
-    files: Iterable[Path], query: Query, skipped: Skipped, stop: Callable[[], bool], until: float
+    files: Iterable[Path],
+    query: Query,
+    skipped: Skipped,
+    stop: Callable[[], bool],
+    until: float,
+    apart: list[Path] | None = None,
 ) -> Iterator[Hits]:
-    """The hits in `files`, in their order. Ends early when `stop` says so; TimeoutError after `until` (monotonic)."""
+    """The hits in `files`, in their order. Ends early when `stop` says so; TimeoutError after `until` (monotonic).
+
+    Files with lines so long that the expression may need very long for them go into `apart`, when it is given, and are
+    not searched.
+    """
     seeker = _Seeker(query)
     for path in files:
         if stop():
@@ -103,6 +113,9 @@ def search(
         if time.monotonic() > until:
             raise TimeoutError
         text = seeker.text_of(path, skipped)
+        if text is not None and apart is not None and seeker.is_long(text):
+            apart.append(path)
+            continue
         hits = None if text is None else seeker.hits(path, text)
         if hits is not None:
             yield hits
@@ -116,8 +129,12 @@ class _Seeker:
         self._context = query.context
         self._needle = query.pattern.encode() if is_plain(query) and not query.ignore_case else b""
         source = self._regex.pattern
-        # a text without any match needs not be cut into lines, unless what matches depends on where lines end
-        odd = not query.literal and any(part in source for part in ("(?", r"\A", r"\Z", r"\B"))
+        self._longest = 1 << 60 if query.literal else longest_line(query.pattern)
+        # a text without any match needs not be cut into lines, unless what matches depends on where lines end, or a
+        # repeat could run over all of it
+        odd = not query.literal and (
+            loops(query.pattern) > 0 or any(part in source for part in ("(?", r"\A", r"\Z", r"\B"))
+        )
         self._anywhere = None if odd else re.compile(source, self._regex.flags | re.MULTILINE)
         self._at_end = "$" in source
 
@@ -138,6 +155,10 @@ class _Seeker:
             skipped.binary.append(path)
             return None
         return encoding.decode(raw)
+
+    def is_long(self, text: str) -> bool:
+        """Whether the text has a line that the expression may need very long for."""
+        return len(text) > self._longest and any(len(line) > self._longest for line in text.split("\n"))
 
     def hits(self, path: Path, text: str) -> Hits | None:
         """The hits in one text, whose lines end in a line feed, with or without a carriage return before it."""

@@ -11,14 +11,14 @@ import os
 import re
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
-from gongfu.toolkit.grep import HUGE, Hits, Line, Query, Skipped, in_thread, search
+from gongfu.toolkit.grep import HUGE, Hits, Line, Query, Skipped
+from gongfu.toolkit.grep_apart import search_safely
 from gongfu.workspace.process import run
 
 _ARGUMENTS = 24_000 if sys.platform == "win32" else 400_000
@@ -71,15 +71,9 @@ async def search_with_rg(
             except _CannotSearchError:
                 able = False
         if left:
-            hits = [*hits, *await in_thread(partial(_searched, left, query, skipped, until))]
+            await search_safely(left, query, skipped, env=env, until=until, take=hits.append)
         by_path = {h.path: h for h in hits}
         yield [by_path[p] for p in group if p in by_path]
-
-
-def _searched(
-    files: Sequence[Path], query: Query, skipped: Skipped, until: float, stop: Callable[[], bool]
-) -> list[Hits]:
-    return list(search(files, query, skipped, stop, until))
 
 
 def _usual(group: Sequence[Path], skipped: Skipped) -> list[Path]:

@@ -13,8 +13,10 @@ from typing import Any, Literal, TypeAlias
 from gongfu.core.base import Base
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
+from gongfu.toolkit.backtracking import longest_line
 from gongfu.toolkit.found import MOST_HITS, Report
-from gongfu.toolkit.grep import Query, Skipped, in_thread, search
+from gongfu.toolkit.grep import Query, Skipped, in_thread
+from gongfu.toolkit.grep_apart import search_safely
 from gongfu.toolkit.places import Places
 from gongfu.toolkit.ripgrep import search_with_rg
 from gongfu.tools.decorator import tool
@@ -167,22 +169,18 @@ class SearchTools:
 
     async def _run(self, files: Sequence[Path], query: Query, skipped: Skipped, report: Report) -> None:
         until = time.monotonic() + _SECONDS
-        program = self._program() if len(files) > _MANY else ""
-        if program:
-            most = MOST_HITS if report.show == "lines" else 0
-            env = child_env(self._env)
-            hits = search_with_rg(program, files, query, skipped, env=env, until=until, most=most)
-            async with aclosing(hits):
-                async for group in hits:
-                    for one in group:
-                        report.add(one)
+        env = child_env(self._env)
+        endless = not query.literal and longest_line(query.pattern) == 0
+        program = self._program() if len(files) > _MANY or endless else ""
+        if not program:
+            await search_safely(files, query, skipped, env=env, until=until, take=report.add)
             return
-
-        def everything(stop: Callable[[], bool]) -> None:
-            for one in search(files, query, skipped, stop, until):
-                report.add(one)
-
-        await in_thread(everything)
+        most = MOST_HITS if report.show == "lines" else 0
+        hits = search_with_rg(program, files, query, skipped, env=env, until=until, most=most)
+        async with aclosing(hits):
+            async for group in hits:
+                for one in group:
+                    report.add(one)
 
     def _program(self) -> str:
         if self._rg is None:
