@@ -16,7 +16,7 @@ import h11
 from gongfu.core.errors import BadRequest, ProviderFault, StreamCut, Unreachable
 from gongfu.core.version import __version__
 from gongfu.models.connection import Broken, Connection, Headers, basic, open_connection, proxy_headers
-from gongfu.models.endpoint import find_proxy, parse_address, tls_context
+from gongfu.models.endpoint import Address, find_proxy, parse_address, tls_context
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -95,6 +95,7 @@ class Transport:
         self._connect_seconds = connect_seconds
         self._idle_seconds = idle_seconds
         self._idle: list[tuple[float, Connection]] = []
+        self._way: tuple[Address, Address | None] | None = None
         self._context: SSLContext | None = None
         self._closed = False
 
@@ -136,8 +137,7 @@ class Transport:
     async def _ask(
         self, method: str, path: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[Connection, h11.Response]:
-        address = parse_address(self.base_url)
-        proxy = find_proxy(address, self._proxy_setting, self._env)
+        address, proxy = self._way = self._way or self._find_way()
         target = address.target(path)
         sent = self._compose(address.authority, address.user, body, method, headers)
         if proxy and not address.tls:
@@ -161,6 +161,10 @@ class Transport:
             except BaseException:
                 await connection.aclose()
                 raise
+
+    def _find_way(self) -> tuple[Address, Address | None]:
+        address = parse_address(self.base_url)
+        return address, find_proxy(address, self._proxy_setting, self._env)
 
     def _compose(self, host: str, user: str, body: bytes, method: str, headers: Mapping[str, str]) -> Headers:
         fields = {

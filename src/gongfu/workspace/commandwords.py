@@ -99,6 +99,7 @@ def path_words(words: Sequence[str], variables: Mapping[str, str]) -> dict[str, 
     """
     known = dict(variables)
     found: dict[str, bool] = {}
+    has_more = re.compile(_INNER).search
     for raw in words:
         text = expand(raw, known)
         match = re.match(_ASSIGNMENT, text) if "=" in text else None
@@ -108,7 +109,7 @@ def path_words(words: Sequence[str], variables: Mapping[str, str]) -> dict[str, 
             found[choice] = True
             for piece in _pieces(choice):
                 found[piece] = True
-        if re.search(_INNER, text) is not None:
+        if has_more(text) is not None:
             for inner in _inside(raw, known):
                 found.setdefault(inner, False)
     return found

@@ -149,9 +149,10 @@ def _read(file: Path) -> bytes:
 
 def places_in(command: str, cwd: Path) -> list[Path]:
     """Where a command line may meet a repository: `cwd`, the folders that it names, repositories just below `cwd`."""
-    found = [cwd]
+    found, start = [cwd], str(cwd)
     for word in dict.fromkeys(re.findall(_WORD, command)):
-        text = os.path.join(cwd, os.path.expanduser(word))  # noqa: PTH111, PTH118 - pathlib raises without a home
+        name = os.path.expanduser(word) if word.startswith("~") else word  # noqa: PTH111 - pathlib raises without a home
+        text = os.path.join(start, name)  # noqa: PTH118
         if os.path.isdir(text) and (folder := Path(text)) not in found:  # noqa: PTH112
             found.append(folder)
             if len(found) == _PLACES:

@@ -96,12 +96,12 @@ def why_protected(path: Path, workspace: Workspace, *, write: bool = True) -> Pr
     "secret" holds for reading too; "git" (below `.git`), "startup" (files that a shell or a login runs) and
     "settings" (Gongfu's own) only for writing. Judge the path both as it was asked for and after resolving links.
     """
-    return _why(str(path), workspace, write=write)
+    return _why(str(path), [str(folder) for folder in workspace.private], write=write)
 
 
-def _why(path: str, workspace: Workspace, *, write: bool) -> Protected:
-    for folder in workspace.private:
-        rest = rest_below(path, str(folder))
+def _why(path: str, private: Sequence[str], *, write: bool) -> Protected:
+    for folder in private:
+        rest = rest_below(path, folder)
         if rest is not None:
             return "settings" if write else "secret" if rest.partition(os.sep)[0].lower() in _KEYS else ""
     names = _names(path)
@@ -192,7 +192,7 @@ def mentions_protected(
     home = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is no home
     variables = {"HOME": home, "USERPROFILE": home, "PWD": str(cwd)}
     words = raw_words(command, windows=windows)
-    disk = _Disk(home)
+    disk, private = _Disk(home), [str(folder) for folder in workspace.private]
     bases = _bases(words, str(cwd), disk)
     found: dict[str, None] = {}
     for word, direct in path_words(words, variables).items():
@@ -201,9 +201,9 @@ def mentions_protected(
                 real, exists = disk.real(path)
                 if not direct and not exists:
                     continue
-                if _why(path, workspace, write=False) or (real != path and _why(real, workspace, write=False)):
+                if _why(path, private, write=False) or (real != path and _why(real, private, write=False)):
                     found[real] = None
-    for path in _searched(words, bases, disk, workspace):
+    for path in _searched(words, bases, disk, private):
         found[path] = None
     return tuple(map(Path, found))
 
@@ -330,7 +330,7 @@ _RIPGREP = r"(.*/)?(rg|ag)"
 _RIPGREP_DEEP = r"-[A-Za-z]*u[A-Za-z]*|-\.|--hidden|--unrestricted"
 
 
-def _searched(words: list[str], bases: list[str], disk: _Disk, workspace: Workspace) -> Iterator[str]:
+def _searched(words: list[str], bases: list[str], disk: _Disk, private: Sequence[str]) -> Iterator[str]:
     """Secrets in the folders that a recursive search would read, down to one folder below them."""
     for i, word in enumerate(words):
         if not word.endswith(("grep", "rg", "ag")):
@@ -343,12 +343,12 @@ def _searched(words: list[str], bases: list[str], disk: _Disk, workspace: Worksp
         for base in bases:
             places = [os.path.normpath(os.path.join(base, w)) for w in named]  # noqa: PTH118
             for place in [p for p in places if os.path.isdir(p)] or [base]:  # noqa: PTH112
-                yield from _secrets_below(place, disk, workspace)
+                yield from _secrets_below(place, disk, private)
 
 
-def _secrets_below(place: str, disk: _Disk, workspace: Workspace) -> Iterator[str]:
+def _secrets_below(place: str, disk: _Disk, private: Sequence[str]) -> Iterator[str]:
     inside = [p for p in disk.below(place)[:200] if os.path.isdir(p) and not os.path.islink(p)]  # noqa: PTH112, PTH114
     for folder in (place, *inside):
         for path in disk.below(folder):
-            if _why(path, workspace, write=False) and os.path.isfile(path):  # noqa: PTH113
+            if _why(path, private, write=False) and os.path.isfile(path):  # noqa: PTH113
                 yield os.path.realpath(path)

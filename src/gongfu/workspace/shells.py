@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from gongfu.core.base import Base
 
@@ -31,14 +32,15 @@ def find_shell(
     """
     if platform == "win32":
         return _windows(env, exists)
-    path = next((p for p in (*_POSIX[:4], *_on_path("bash", env), *_POSIX[4:]) if exists(p)), "sh")
+    path = next((p for p in chain(_POSIX[:4], _on_path("bash", env), _POSIX[4:]) if exists(p)), "sh")
     if path.endswith("bash"):
         return Shell(name="bash", start=(path, "--noprofile", "--norc", "-c"))
     return Shell(name="sh", start=(path, "-c"))
 
 
-def _on_path(name: str, env: Mapping[str, str]) -> list[str]:
-    return [os.path.join(folder, name) for folder in env.get("PATH", "").split(":") if folder.startswith("/")]  # noqa: PTH118
+def _on_path(name: str, env: Mapping[str, str]) -> Iterator[str]:
+    folders = env.get("PATH", "").split(":")
+    yield from (os.path.join(folder, name) for folder in folders if folder.startswith("/"))  # noqa: PTH118
 
 
 def _windows(env: Mapping[str, str], exists: Callable[[str], bool]) -> Shell:
