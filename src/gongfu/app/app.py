@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -116,12 +116,16 @@ class App:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        with anyio.CancelScope(shield=True):
-            for session in list(self._open.values()):
-                await session.close()
-            await self.router.aclose()
         try:
+            with anyio.CancelScope(shield=True):
+                for session in list(self._open.values()):
+                    await session.close()
+                await self.router.aclose()
             return await self._stack.__aexit__(kind, error, trace)
+        except BaseExceptionGroup as group:
+            if error is None or group.exceptions != (error,):
+                raise
+            return None  # an error of the caller comes out as it is, not in a group
         finally:
             for lock in self._locks.values():
                 lock.release()
@@ -159,23 +163,46 @@ class App:
 
     def _reopen(self, id: str) -> Session:
         known = self._open.get(id)
-        if known is not None:
-            return known
-        session = self._make(id)
-        session.load()
+        return self._load(self._make(id)) if known is None else known
+
+    def _load(self, session: Session) -> Session:
+        try:
+            session.load()
+        except BaseException:
+            self._forget(session.id)
+            raise
         return session
 
-    def _make(self, id: str) -> Session:
+    def _forget(self, id: str) -> None:
+        """A session is closed, or could not be opened: another may open it."""
+        self._open.pop(id, None)
+        lock = self._locks.pop(id, None)
+        if lock is not None:
+            lock.release()
+
+    def _lock(self, id: str) -> None:
         self.places.ensure(self.places.locks)
         lock = FileLock(self.places.locks / f"{id}.lock")
-        if not lock.try_acquire():
+        try:
+            taken = lock.try_acquire()
+        except OSError as error:
+            raise UserError("store.not_writable", path=lock.path, reason=error.strerror or error) from error
+        if not taken:
             raise UserError("engine.session_busy", session=id)
         self._locks[id] = lock
+
+    def _make(self, id: str) -> Session:
+        self._lock(id)
         session = self._open[id] = Session(id, self._kit)
         return session
 
     def _kit(self, session: Session) -> Kit:
-        registry, close = equip(self, session)
+        registry, end_jobs = equip(self, session)
+
+        async def close() -> None:
+            await end_jobs()
+            self._forget(session.id)
+
         return Kit(
             agent=self._agent(),
             workspace=self.workspace,
@@ -237,24 +264,31 @@ class App:
         self.journal.append(session.id, [created], at=time.time())
         self.journal.copy(origin.id, session.id, seq)
         self.rows.set_title(session.id, origin.title)
-        session.load()
-        return session
+        return self._load(session)
 
     async def delete(self, id: str) -> list[str]:
-        """Really delete a session with its artifacts; the ids that went (its children go with it)."""
+        """Really delete a session with its artifacts; the ids that went (its children go with it).
+
+        UserError when another process has it open.
+        """
         row = self.rows.get(id)
-        known = self._open.pop(row.id, None)
+        known = self._open.get(row.id)
         if known is not None:
             await known.close()
-        gone = self.rows.delete(row.id)
-        for name in gone:
-            self.artifacts.delete(name)
+        self._lock(row.id)
+        try:
+            gone = self.rows.delete(row.id)
+            for name in gone:
+                self.artifacts.delete(name)
+        finally:
+            self._forget(row.id)
         return gone
 
     def report(self, details: str) -> Path:
-        """Append the details of a fault to the log; where it is."""
+        """Append the details of a fault to the log; where it is. A log that cannot be written makes nothing worse."""
         log = self.options.crash_log
-        self.places.ensure(self.places.logs)
-        with log.open("a", encoding="utf-8", errors="replace") as out:
-            out.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}\n{details}\n")
+        with suppress(OSError, UserError):
+            self.places.ensure(self.places.logs)
+            with log.open("a", encoding="utf-8", errors="replace") as out:
+                out.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}\n{details}\n")
         return log

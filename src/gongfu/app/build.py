@@ -86,16 +86,19 @@ def open(
 def _workspace(
     directory: str | Path | None, root: str | Path | None, add_dirs: Sequence[str | Path], where: Places
 ) -> Workspace:
-    start = _folder(Path.cwd() if directory is None else directory)
+    start = _folder("." if directory is None else directory)
     top = find_root(start) if root is None else _folder(root)
     return Workspace(top, start, tuple(_folder(d) for d in add_dirs), (where.home,))
 
 
 def _folder(path: str | Path) -> Path:
-    folder = Path(path).expanduser().absolute()
-    if not folder.is_dir():
-        raise UsageError("app.no_directory", path=str(path))
-    return folder
+    try:
+        folder = Path(path).expanduser().absolute()
+        if folder.is_dir():
+            return folder
+    except (OSError, ValueError, RuntimeError):  # the current folder was deleted, no path, no such home
+        pass
+    raise UsageError("app.no_directory", path=str(path))
 
 
 def _language(loaded: Loaded, env: Mapping[str, str]) -> Language:

@@ -10,7 +10,7 @@ from gongfu.core.messages import CallPart, Message, ResultPart, Status
 
 LOST = "The result of this call was lost from the log. Look again if it matters; do not assume that it ran."
 INTERRUPTED = "Interrupted: the program stopped while this call ran. It may have had part of its effect; check."
-CANCELLED = "Cancelled by the user before it finished."
+CANCELLED = "Cancelled before it finished: the user stopped the turn, or its time was up."
 
 
 class Repair(Base, frozen=True):

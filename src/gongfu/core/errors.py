@@ -13,7 +13,7 @@ GongfuError
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 EXIT_DONE = 0
 EXIT_FAILED = 1
@@ -159,3 +159,12 @@ class ContentFilter(ProviderFault):
     """The endpoint withheld the answer for its content."""
 
     kind = "content_filter"
+
+
+def root_of(error: BaseException) -> BaseException:
+    """The error that matters in a group of them: what somebody must act on, else the first; any other error itself."""
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    leaves = [root_of(inner) for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions]
+    ranked = (UserError, ProviderFault, ToolFailure, KeyboardInterrupt, BrokenPipeError)
+    return next((leaf for kind in ranked for leaf in leaves if isinstance(leaf, kind)), leaves[0])

@@ -7,38 +7,63 @@ from typing import Any, cast
 
 import msgspec
 
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
+_FENCE = re.compile(r"^ *```(?:json)? *\n(.*?)\n *``` *$", re.DOTALL | re.MULTILINE)
+_DEEP = "it is nested too deeply"
 
 
 def bare(text: str) -> str:
-    """The JSON of an answer without the code fence that models like to put around it."""
-    fenced = _FENCE.match(text)
-    return (fenced.group(1) if fenced else text).strip()
+    """The JSON of an answer: the whole text, or what stands in its one code fence where the whole is no JSON."""
+    if not _reason(text):
+        return text.strip()
+    fenced = _FENCE.findall(text)
+    return fenced[0].strip() if len(fenced) == 1 else text.strip()
 
 
 def problem_of(schema: dict[str, Any], text: str) -> str:
     """What is wrong with an answer, in one sentence for the model; "" when it follows `schema`."""
-    import jsonschema_rs  # a native library, loaded only when a schema was asked for
-
-    try:
-        value = msgspec.json.decode(bare(text))
-    except msgspec.DecodeError as error:
-        return f"The final answer must be JSON and nothing else; it is not: {error}."
-    error = next(iter(jsonschema_rs.validator_for(schema).iter_errors(value)), None)
+    said = bare(text)
+    reason = _reason(said)
+    if reason:
+        return f"The final answer must be JSON and nothing else; it is not: {reason}."
+    error = next(iter(_validator(schema).iter_errors(msgspec.json.decode(said))), None)
     if error is None:
         return ""
     where = "".join(f"[{p!r}]" for p in error.instance_path) or "the whole"
-    return f"The final answer does not follow the schema at {where}: {error.message}."
+    return f"The final answer does not follow the schema at {where}: {error.message[:500]}."
 
 
 def check_schema(schema: Any) -> str:
-    """Why `schema` can be no JSON Schema; "" when it can."""
+    """Why `schema` can be no JSON Schema; "" when it can. Nothing that it refers to is fetched."""
     import jsonschema_rs
 
     if not isinstance(schema, dict):
         return "it must be a JSON object"
     try:
-        jsonschema_rs.validator_for(cast("dict[str, Any]", schema))
-    except (jsonschema_rs.ValidationError, ValueError) as error:
+        msgspec.json.encode(schema)
+        _validator(cast("dict[str, Any]", schema))
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
         return str(error).splitlines()[0]
+    except RecursionError:
+        return _DEEP
     return ""
+
+
+def _reason(text: str) -> str:
+    """Why `text` is no JSON; "" when it is."""
+    try:
+        msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        return str(error)
+    except RecursionError:
+        return _DEEP
+    return ""
+
+
+def _validator(schema: dict[str, Any]) -> Any:
+    import jsonschema_rs  # a native library, loaded only when a schema was asked for
+
+    return jsonschema_rs.validator_for(schema, retriever=_refuse)
+
+
+def _refuse(address: str) -> Any:
+    raise ValueError(f"{address} is not fetched; write what it refers to into the schema itself")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from gongfu.context.budget import Budget, budget_for
 from gongfu.context.layout import Layout, assemble, stable_tokens
 from gongfu.context.units import Ledger, message_tokens
-from gongfu.core.errors import ProviderFault, StreamCut
+from gongfu.core.errors import ProviderFault, Refusal, StreamCut
 from gongfu.core.events import (
     AnswerReceived,
     CallDelta,
@@ -26,7 +26,7 @@ from gongfu.core.events import (
     WindowObserved,
 )
 from gongfu.core.ids import new_id
-from gongfu.core.messages import CallPart, Message, Part, TextPart, user
+from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, TextPart, user
 from gongfu.core.specs import ModelInfo, ToolSpec, Usage
 from gongfu.engine.agent import AgentSpec
 from gongfu.engine.limits import Limits
@@ -39,6 +39,7 @@ from gongfu.models.window import served_window
 
 CONTINUE = "[The connection broke in the middle of your answer. Go on from where it stops; do not repeat it.]"
 CUTS = 3
+FALL_BACK = 20.0  # seconds that faults of one model may cost when another stands ready
 FIRST_CONTACT = 8.0  # seconds to try an address that has not answered yet in this session
 
 
@@ -71,6 +72,7 @@ class Asker:
         self._limits = limits
         self._tail = tail
         self._partial = partial
+        self._failed: dict[int, ProviderFault | Refusal] = {}
 
     def budget(self, info: ModelInfo) -> Budget:
         """The budget of a model as things stand in this session."""
@@ -79,35 +81,65 @@ class Asker:
         return budget_for(known, cap=tuning.cap, served=self._state.served.get(info.ref, 0))
 
     async def ask(self) -> AnswerReceived:
-        """The next answer of the main model, or of the next one in its chain when it fails for good."""
-        for at, provider in enumerate(self._chain):
-            following = self._chain[at + 1].info.ref if at + 1 < len(self._chain) else ""
+        """The next answer of the main model, or of the next one in its chain when it fails for good.
+
+        A model that has failed is not asked again in this turn while another one answers.
+        """
+        order = self._order()
+        for at, following in zip(order, [*order[1:], None], strict=True):
             try:
-                return await self._through_cuts(provider, following)
-            except ProviderFault:
-                if not following:
+                answer = await self._through_cuts(
+                    self._chain[at], "" if following is None else self._chain[following].info.ref
+                )
+            except (ProviderFault, Refusal) as fault:  # a prompt too long for one window may fit into the next
+                self._failed[at] = fault
+                if following is None:
                     raise
+            else:
+                self._failed.pop(at, None)
+                return answer
         raise ProviderFault("no model is configured")
+
+    def _order(self) -> list[int]:
+        """Which models are asked, in order: those that have not failed, then those whose trouble may have passed."""
+        fresh = [n for n in range(len(self._chain)) if n not in self._failed]
+        again = [n for n, fault in self._failed.items() if isinstance(fault, ProviderFault) and fault.retryable]
+        return fresh + again if fresh else list(range(len(self._chain)))
 
     async def _through_cuts(self, provider: ModelProvider, following: str) -> AnswerReceived:
         """Ask one model; when its stream breaks after some text, keep that text and let it go on."""
         for left in range(CUTS, -1, -1):
             try:
-                return await self._once(provider, following if not left else "")
+                return await self._once(provider, following, last=not left)
             except StreamCut as cut:
                 partial = cut.partial
-                if not left or not isinstance(partial, Answer) or not partial.message.text:
+                if not isinstance(partial, Answer) or not partial.message.text:
                     raise
-                self._keep(partial.message, provider.info)
+                self._keep(partial.message, provider.info, partial.usage)
+                if not left:
+                    raise
                 self._stream.emit(MessageAdded(message=user(CONTINUE, kind="note")))
+                self._limits.before_step()
         raise AssertionError
 
-    def _keep(self, message: Message, info: ModelInfo) -> None:
-        kept = replace(without_calls(message), model=info.ref)
+    def _keep(self, message: Message, info: ModelInfo, usage: Usage) -> None:
         self._stream.emit(
-            AnswerReceived(request=self._request, message=kept, finish="unknown", model=info.ref, cut=True)
+            AnswerReceived(
+                request=self._request,
+                message=replace(without_calls(message), model=info.ref),
+                finish="unknown",
+                usage=usage,
+                cost=info.price.cost(usage),
+                model=info.ref,
+                cut=True,
+            )
         )
-        self._partial(kept.text)
+        self._partial(message.text)
+
+    def _charge(self, usage: Usage, message: Message, info: ModelInfo, layout: Layout) -> None:
+        """Account for an answer; what a server does not count is taken from the estimate, so that limits hold."""
+        charged = replace(usage, input=usage.input or layout.estimate, output=usage.output or message_tokens(message))
+        self._limits.charge(charged, info.price.cost(charged))
 
     def _layout(self, info: ModelInfo, budget: Budget) -> Layout:
         return assemble(
@@ -121,7 +153,7 @@ class Asker:
             ratios=self._state.ratios.get(info.ref, ()),
         )
 
-    async def _once(self, provider: ModelProvider, following: str) -> AnswerReceived:
+    async def _once(self, provider: ModelProvider, following: str, *, last: bool) -> AnswerReceived:
         info = provider.info
         budget = self.budget(info)
         layout = self._layout(info, budget)
@@ -139,20 +171,24 @@ class Asker:
         )
         started = time.monotonic()
         try:
-            answer = await self._receive(provider, request, layout, budget, following)
+            answer = await self._receive(provider, request, layout, budget, following, last=last)
         except anyio.get_cancelled_exc_class():
-            text, _ = self._stream.partial
+            text, thinking = self._stream.partial
+            if text or thinking:
+                said = (ReasoningPart(text=thinking), TextPart(text=text))
+                self._charge(Usage(), Message(role="assistant", parts=said), info, layout)
             if text:
-                self._keep(Message(role="assistant", parts=(TextPart(text=text),)), info)
+                self._keep(Message(role="assistant", parts=(TextPart(text=text),)), info, Usage())
             raise
         return self._record(answer, info, layout, time.monotonic() - started)
 
     async def _receive(
-        self, provider: ModelProvider, request: Request, layout: Layout, budget: Budget, following: str
+        self, provider: ModelProvider, request: Request, layout: Layout, budget: Budget, following: str, *, last: bool
     ) -> Answer:
+        patience = min(self._agent.retry_seconds, FALL_BACK) if following else self._agent.retry_seconds
         # an address that has never answered is more likely wrong than away for a moment
-        patience = self._agent.retry_seconds if self._state.usage else FIRST_CONTACT
-        policy = RetryPolicy(budget_seconds=self._agent.retry_seconds, unreachable_seconds=patience)
+        contact = patience if self._state.usage else FIRST_CONTACT
+        policy = RetryPolicy(budget_seconds=patience, unreachable_seconds=contact)
         emit = self._stream.emit
         attempt = 0
         async with aclosing(attempts(provider, request, policy)) as deltas:
@@ -183,6 +219,10 @@ class Asker:
                             )
                         )
                     case Failed(fault=fault, retry_in=retry_in):
+                        begun = fault.partial if isinstance(fault, StreamCut) else None
+                        if isinstance(begun, Answer):  # it was paid for
+                            self._charge(begun.usage, begun.message, provider.info, layout)
+                            retry_in = 0.0 if begun.message.text and not last else retry_in
                         emit(
                             RequestFailed(
                                 request=self._request,
@@ -219,13 +259,7 @@ class Asker:
             seconds=round(seconds, 3),
         )
         self._stream.emit(event)
-        # a server that reports no usage is accounted for by the estimate, so that limits hold
-        charged = (
-            usage
-            if usage.input or usage.output
-            else Usage(input=layout.estimate, output=message_tokens(answer.message))
-        )
-        self._limits.charge(charged, info.price.cost(charged))
+        self._charge(usage, answer.message, info, layout)
         self._watch_window(info, layout, usage)
         return event
 

@@ -13,7 +13,7 @@ import msgspec
 
 from gongfu.context.pairing import CANCELLED
 from gongfu.core.base import Base
-from gongfu.core.errors import ToolFailure, UserError
+from gongfu.core.errors import ToolFailure, UserError, root_of
 from gongfu.core.events import QuestionAsked, TodoChanged, ToolFinished, ToolOutput, ToolStarted, WarningRaised
 from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart, ResultPart, Status
@@ -140,9 +140,12 @@ class Dispatcher:
             finally:
                 done[at].set()
 
-        async with anyio.create_task_group() as group:
-            for at in range(len(jobs)):
-                group.start_soon(one, at)
+        try:
+            async with anyio.create_task_group() as group:
+                for at in range(len(jobs)):
+                    group.start_soon(one, at)
+        except ExceptionGroup as group:
+            raise root_of(group) from group
 
     def _prepare(self, call: CallPart) -> _Job:
         if call.problem:
@@ -196,9 +199,10 @@ class Dispatcher:
             watch.start()
             outcome: Outcome = await tool.run(job.args, _Context(call, self._stream, self._pending))
             return self._bounded(call, outcome), outcome
-        except (ToolFailure, UserError) as failure:
-            return self._bounded(call, Outcome(text=str(failure), status="failed")), Outcome(text="")
-        except Exception:  # noqa: BLE001 - the process edge of a tool: a bug in one must not end the session
+        except Exception as error:  # noqa: BLE001 - the process edge of a tool: a bug in one must not end the session
+            failure = root_of(error)
+            if isinstance(failure, ToolFailure | UserError):
+                return self._bounded(call, Outcome(text=str(failure), status="failed")), Outcome(text="")
             return self._internal_error(call), Outcome(text="")
 
     def _internal_error(self, call: CallPart) -> ResultPart:

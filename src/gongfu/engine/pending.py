@@ -57,7 +57,7 @@ class Pending:
     def answer(self, question: str, answer: str) -> None:
         """Answer a waiting question; UserError when none of that id waits."""
         waiting = self._waiting.get(question)
-        if waiting is None:
+        if waiting is None or waiting.done.is_set():
             raise UserError("engine.no_such_question", question=question)
         waiting.answer = answer
         waiting.done.set()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from gongfu.context.budget import tool_output_limit
 from gongfu.context.pairing import CANCELLED, INTERRUPTED
 from gongfu.core.base import Base
-from gongfu.core.errors import LimitReached, ProviderFault, Refusal, UserError
+from gongfu.core.errors import LimitReached, ProviderFault, Refusal, UserError, root_of
 from gongfu.core.events import MessageAdded, TurnFinished, TurnStarted, TurnStatus
 from gongfu.core.ids import new_id
 from gongfu.engine.answer import bare, problem_of
@@ -96,20 +96,25 @@ class Runner:
         try:
             await self._course()
             return _End(status="done")
-        except LimitReached as limit:
-            return _End(status="budget", reason=limit.key, values=_plain(limit.values))
-        except Refusal as refusal:
-            return _End(status="refused", reason=refusal.key, values=_plain(refusal.values))
-        except UserError as error:
-            return _End(status="failed", reason=error.key, values=_plain(error.values))
-        except ProviderFault as fault:
-            model = fault.model or self._chain[-1].info.ref
-            values = {"model": model, "kind": fault.kind, "detail": _sentence(fault.detail)}
-            return _End(status="failed", reason="engine.fault", values=values)
-        except Exception as bug:  # noqa: BLE001 - the edge of a session: its fault must not end the others
-            log = self._session.kit.report(traceback.format_exc())
-            detail = f"{type(bug).__name__}: {bug}"[:300]
-            return _End(status="failed", reason="engine.internal", values={"detail": detail, "log": str(log)})
+        except Exception as error:  # noqa: BLE001 - the edge of a session: its fault must not end the others
+            return self._told(root_of(error))
+
+    def _told(self, error: BaseException) -> _End:
+        match error:
+            case LimitReached():
+                return _End(status="budget", reason=error.key, values=_plain(error.values))
+            case Refusal():
+                return _End(status="refused", reason=error.key, values=_plain(error.values))
+            case UserError():
+                return _End(status="failed", reason=error.key, values=_plain(error.values))
+            case ProviderFault():
+                model = error.model or self._chain[-1].info.ref
+                values = {"model": model, "kind": error.kind, "detail": _sentence(error.detail)}
+                return _End(status="failed", reason="engine.fault", values=values)
+            case _:
+                log = self._session.kit.report("".join(traceback.format_exception(error)))
+                detail = f"{type(error).__name__}: {error}"[:300]
+                return _End(status="failed", reason="engine.internal", values={"detail": detail, "log": str(log)})
 
     async def _course(self) -> None:
         session = self._session

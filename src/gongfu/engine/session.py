@@ -22,8 +22,10 @@ from gongfu.core.events import (
     WarningRaised,
 )
 from gongfu.core.ids import new_id
+from gongfu.core.jsonfix import scrub_text
 from gongfu.core.messages import CallPart, ImagePart, Message, Status, user
 from gongfu.core.specs import Usage
+from gongfu.engine.answer import check_schema
 from gongfu.engine.kit import Kit
 from gongfu.engine.pending import Pending
 from gongfu.engine.runner import Runner
@@ -44,6 +46,7 @@ class Prompted:
         self.id = id
         self._done = anyio.Event()
         self._result: TurnFinished | None = None
+        self._error: UserError | None = None
 
     def settle(self, result: TurnFinished) -> None:
         """Its turn has ended."""
@@ -54,14 +57,15 @@ class Prompted:
         """How the turn ended; a caller that stops waiting does not end the turn."""
         await self._done.wait()
         if self._result is None:
-            raise UserError("engine.cancelled")
+            raise self._error or UserError("engine.cancelled")
         return self._result
 
     def __await__(self) -> Generator[Any, Any, TurnFinished]:
         return self.result().__await__()
 
-    def drop(self) -> None:
-        """It was taken back before its turn."""
+    def drop(self, error: UserError | None = None) -> None:
+        """It was taken back before its turn, or `error` keeps turns from being recorded."""
+        self._error = error
         self._done.set()
 
 
@@ -81,6 +85,7 @@ class Session:
         self._runner: Runner | None = None
         self._working = False
         self._resume = False
+        self._closed = False
         self._idle = anyio.Event()
         self._idle.set()
         self._chain: Sequence[ModelProvider] = ()
@@ -120,15 +125,19 @@ class Session:
         """Queue a prompt and return at once; an empty one goes on with an interrupted turn.
 
         `schema` is a JSON Schema that the final answer must follow. Raises UserError (nothing is recorded then) when
-        no model can be had, or there is nothing to go on with.
+        no model can be had, the schema is none, or there is nothing to go on with.
         """
-        self._chain = await self.kit.chain()
+        if schema is not None and (reason := check_schema(schema)):
+            raise UsageError("engine.schema_bad", reason=reason)
+        chain = await self.kit.chain()
+        self._check_open()
+        self._chain = chain
         self._check_price()
         if not text.strip() and not images:
             return self._go_on()
         if self.state.created is None:
             self.kit.begin(self)
-        text = text.encode("utf-8", "replace").decode()
+        text = scrub_text(text)
         if schema is not None:
             text = f"{text}\n\n{SCHEMA}\n{msgspec.json.encode(schema).decode()}"
         handle = Prompted(new_id("p"))
@@ -147,7 +156,7 @@ class Session:
         if self._runner is None:
             await self.prompt(text)
         else:
-            self._steering.append(user(text, kind="steer", id=new_id("m")))
+            self._steering.append(user(scrub_text(text), kind="steer", id=new_id("m")))
 
     async def cancel(self, prompt: str = "") -> None:
         """Stop the turn that runs, at once; with `prompt`, take a queued prompt back instead."""
@@ -159,13 +168,17 @@ class Session:
 
     async def answer(self, question: str, answer: str) -> None:
         """Answer a question that waits: for a permission "allow", "session", "deny" or "deny: why"."""
-        self.pending.answer(question, answer)
+        self.pending.answer(question, scrub_text(answer))
 
     async def fork(self, seq: int | None = None) -> Session:
         """A new session with everything up to sequence `seq` (default: all of it)."""
         return await self.kit.fork(self, self.stream.last if seq is None else seq)
 
     # --- inside ---
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UserError("engine.closed", session=self.id)
 
     def _check_price(self) -> None:
         if self.kit.agent.limits.cost is None:
@@ -195,7 +208,7 @@ class Session:
     async def _work(self) -> None:
         """Run what is queued, one turn after the other."""
         try:
-            while self._resume or self.state.queue:
+            while not self._closed and (self._resume or self.state.queue):
                 prompt = RESUME if self._resume else next(iter(self.state.queue))
                 self._resume = False
                 self._runner = Runner(self, self._chain, prompt)
@@ -205,10 +218,19 @@ class Session:
                 if handle is not None:
                     handle.settle(finished)
                 await self.kit.after_turn()
+        except UserError as error:  # the store gave way: what waits would wait for ever
+            self._give_up(error)
         finally:
             self._runner = None
             self._working = False
             self._idle.set()
+
+    def _give_up(self, error: UserError | None = None) -> None:
+        """Nothing more comes of the prompts that wait; readers end once they have read what is there."""
+        handles, self._handles = self._handles, {}
+        for handle in handles.values():
+            handle.drop(error)
+        self.stream.close()
 
     def take_steering(self) -> list[Message]:
         """The words that came since the last call."""
@@ -249,11 +271,15 @@ class Session:
         return [] if self.state.transcript.messages else [MessageAdded(message=user(note, kind="note"))]
 
     async def close(self) -> None:
-        """End the turn that runs and what the tools keep running; the session can be opened again."""
+        """End the turn that runs and what the tools keep running; prompts that wait stay in the queue of the log.
+
+        The app can open the session again, by its id.
+        """
+        self._closed = True
         await self.cancel()
         await self._idle.wait()
         await self.kit.close()
-        self.stream.close()
+        self._give_up()
 
 
 _ONE = Usage(input=1, output=1)

@@ -15,6 +15,8 @@ from gongfu.engine.limits import Limits
 from gongfu.engine.state import SessionState
 
 EMPTY = "[Your last answer was empty. Go on with the task, or give your final answer.]"
+THOUGHT = "[You used up the output limit with thinking; no answer came. Think less, and answer or call a tool.]"
+RESUMED = "[The turn was interrupted here. Go on where it stops; do not repeat it.]"
 GO_ON = "[Your answer was cut off by the output limit. Go on exactly where it stops; do not repeat it.]"
 TRIES = 3
 
@@ -62,11 +64,15 @@ async def run_turn(
     Raises `LimitReached`, `Refusal`, `ProviderFault` or `UserError` where it cannot go on.
     """
     empty = cut = wrong = 0
-    if last := state.last_words():  # it was killed between the last answer and the end of its turn
+    last = state.last_words()
+    if last and not check(last):  # it was killed between the last answer and the end of its turn
         words.add(last, more=False)
         return Ending(text=last)
     if state.transcript.open_calls:  # an interrupted turn goes on: these were asked for and never began
         await dispatcher.run(state.transcript.open_calls)
+    elif state.transcript.messages[-1].role == "assistant":  # few servers take that as the end of a request
+        words.add(state.transcript.messages[-1].text, more=not last)
+        emit(MessageAdded(message=user(RESUMED, kind="note")))
     while True:
         for message in steering():
             emit(MessageAdded(message=message))
@@ -79,8 +85,8 @@ async def run_turn(
             await dispatcher.run(calls, cut=answer.finish == "length")
             _not_thrice(cut, "engine.cut_calls")
         elif answer.finish == "length":
-            _not_thrice(cut, "engine.cut_text")
-            emit(MessageAdded(message=user(GO_ON, kind="note")))
+            _not_thrice(cut, "engine.cut_text" if words.text.strip() else "engine.cut_thinking")
+            emit(MessageAdded(message=user(GO_ON if said.strip() else THOUGHT, kind="note")))
         elif not said.strip():
             empty += 1
             _not_empty(answer, empty)

@@ -31,6 +31,11 @@ class SessionRow(Base, frozen=True):
     cost: float | None
 
 
+def _text(path: str) -> str:
+    """A path as text that a database takes: bytes of a name that are no UTF-8 are written as escapes."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
 class Sessions:
     """Makes, finds, lists and deletes sessions."""
 
@@ -42,7 +47,8 @@ class Sessions:
         with self._db.write() as connection:
             connection.execute("INSERT OR IGNORE INTO session (id, created, updated) VALUES (?, ?, ?)", (id, at, at))
             connection.execute(
-                "UPDATE session SET directory = ?, root = ?, parent = ? WHERE id = ?", (directory, root, parent, id)
+                "UPDATE session SET directory = ?, root = ?, parent = ? WHERE id = ?",
+                (_text(directory), _text(root), parent, id),
             )
 
     def touch(self, id: str, *, at: float) -> None:
@@ -94,7 +100,7 @@ class Sessions:
         return self._rows(
             "WHERE (?1 IS NULL OR root = ?1) AND (?2 OR parent = '') ORDER BY updated DESC, number DESC"
             " LIMIT ?3 OFFSET ?4",
-            (root, children, limit, offset),
+            (root if root is None else _text(root), children, limit, offset),
         )
 
     def delete(self, id: str) -> list[str]:

@@ -33,6 +33,18 @@ TEXT = {
         "Stopped: the answer was cut off by the output limit again and again. What was said so far is kept.",
         "已停止：回答一再被输出上限截断。已输出的内容均保留。",
     ),
+    "cut_thinking": (
+        "Stopped: three answers in a row used up the output limit with thinking alone. Raise `max_output_tokens`, or lower `reasoning`, under `model_settings`.",
+        "已停止：连续三次回答的输出额度都被思考用尽。请在 `model_settings` 中调高 `max_output_tokens` 或降低 `reasoning`。",
+    ),
+    "closed": (
+        "Session {session} has been closed. Nothing was sent; open it again by its id.",
+        "会话 {session} 已关闭，未发送任何内容；请按其 ID 重新打开。",
+    ),
+    "schema_bad": (
+        "The schema for the answer is no valid JSON Schema: {reason}. Nothing was sent.",
+        "用于回答的模式不是有效的 JSON Schema：{reason}。未发送任何内容。",
+    ),
     "empty_answer": (
         "The model answered with nothing, twice. Nothing more was done; try again, or another model.",
         "模型连续两次给出空回答。没有再做任何事；请重试，或换一个模型。",

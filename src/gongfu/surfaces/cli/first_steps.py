@@ -153,7 +153,7 @@ def _check(cli: Cli, config: str) -> None:
     """Say what a run would use now. Raises the error that it would meet."""
 
     async def work() -> str:
-        async with open_app(env=cli.env, config=config, root=Path.cwd()) as app:
+        async with open_app(env=cli.env, config=config, root=Path()) as app:
             return (await app.router.chain("main"))[0].info.ref
 
     ref = run_async(work)

@@ -17,9 +17,9 @@ from gongfu.core.errors import (
     EXIT_USAGE,
     ProviderFault,
     UserError,
+    root_of,
 )
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.groups import root_of
 
 
 def main() -> int:

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from gongfu.app import App
 from gongfu.app import open as open_app
+from gongfu.core.errors import root_of
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.groups import root_of
 from gongfu.surfaces.cli.options import Opening
 
 T = TypeVar("T")

@@ -112,16 +112,13 @@ def _schema(name: str) -> dict[str, Any]:
         raise UserError("cli.file_unreadable", path=name, reason=getattr(error, "strerror", "") or error) from error
     try:
         value = cast("object", json.loads(text))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError("cli.schema_no_json", path=name, reason=error) from error
     if not isinstance(value, dict):
         raise UsageError("cli.schema_no_object", path=name)
-    import jsonschema_rs  # only when a schema is given
+    from gongfu.engine.answer import check_schema  # only when a schema is given
 
     schema = cast("dict[str, Any]", value)
-    try:
-        jsonschema_rs.validator_for(schema)
-    except ValueError as error:
-        reason = str(error).partition("\n")[0]
-        raise UsageError("cli.schema_bad", path=name, reason=reason) from error
+    if reason := check_schema(schema):
+        raise UsageError("cli.schema_bad", path=name, reason=reason)
     return schema

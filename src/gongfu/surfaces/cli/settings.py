@@ -19,7 +19,7 @@ from gongfu.workspace.root import find_root
 
 
 def _load(cli: Cli, config: str | None, root: str | None) -> Loaded:
-    project = Path(root).absolute() if root else find_root(Path.cwd(), allow=True)
+    project = Path(root).absolute() if root else find_root(Path(), allow=True)
     flags = Flags(language=cli.wanted_language)
     return load(places(cli.env), project=project, project_trusted=False, env=cli.env, flags=flags, name=config or "")
 

@@ -17,7 +17,7 @@ from gongfu.workspace.root import find_root
 def welcome(cli: Cli) -> int:
     """Print it. Nothing is sent and no server is asked. Raises ConfigError for settings that cannot be used."""
     found = places(cli.env)
-    root = find_root(Path.cwd())
+    root = find_root(Path())
     flags = Flags(language=cli.wanted_language)
     settings = load(found, project=root, project_trusted=False, env=cli.env, flags=flags).settings
     cli.speak(language_of(settings.language, locale_of(cli.env)))
