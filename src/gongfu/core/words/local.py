@@ -62,4 +62,9 @@ TEXT: dict[str, tuple[str, str]] = {
     "not_run": ("{file} was not run after its last change.", "{file} 在最后一次修改之后没有运行过。"),
     "showed": ("`{what}` showed:\n{text}", "`{what}` 的输出：\n{text}"),
     "showed_failed": ("`{what}` failed and showed:\n{text}", "`{what}` 失败，输出：\n{text}"),
+    "stuck": (
+        "The small model did the same thing again and again and was stopped. Say it in smaller steps, or take a larger "
+        "model.",
+        "小模型一再重复同样的操作，已停止。请把任务拆得更小，或换用更大的模型。",
+    ),
 }

@@ -145,6 +145,12 @@ def to_call(action: Action, tools: Mapping[str, ToolSpec]) -> CallPart:
     return CallPart(id="", name=kind.tool, arguments=text, raw=action.raw)
 
 
+def tool_of(name: str) -> str:
+    """The tool that an action calls; `write_file` for a name that is none, so that a problem can be told."""
+    kind = _BY_NAME.get(name)
+    return kind.tool if kind else "write_file"
+
+
 def from_call(call: CallPart) -> Action | None:
     """The action that a call stands for: its own reply, or what another model's call amounts to; None if nothing."""
     if call.raw:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gongfu.core.words import Language, say
-from gongfu.models.local.story import Step, Turn
+from gongfu.models.local.story import Step, Turn, plain
 
 _LINES = 12
 _CHARS = 800
@@ -39,7 +39,12 @@ def _last_showing(turn: Turn) -> Step | None:
 def _shown(step: Step, language: Language) -> str:
     what = {"run": "command", "search": "pattern", "read": "path"}[step.action.name]
     key = "local.showed_failed" if step.failed else "local.showed"
-    return say(key, language, what=_short(step.action.fields[what]), text=_tail(step.result.text))
+    return say(
+        key,
+        language,
+        what=_short(step.action.fields[what]),
+        text=_tail(plain(step.result.text) if step.action.name == "read" else step.result.text),
+    )
 
 
 def _short(text: str) -> str:

@@ -8,16 +8,19 @@ from contextlib import aclosing
 
 import msgspec
 
+from gongfu.core.errors import StreamCut
 from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, TextPart
 from gongfu.core.specs import ModelInfo
-from gongfu.models.local.actions import FINISH, Action, Wrong, offered, parse, schema, to_call
-from gongfu.models.local.evidence import final_text
+from gongfu.core.words import say
+from gongfu.models.local.actions import FINISH, Action, Wrong, offered, parse, schema, to_call, tool_of
+from gongfu.models.local.evidence import final_text, language_of_task
 from gongfu.models.local.opening import Files, opening
 from gongfu.models.local.prompt import REPLY_TOKENS, allowed, build
 from gongfu.models.local.story import Turn, turns
 from gongfu.models.protocol import Answer, CallProgress, Delta, ModelProvider, Prepared, Reasoning, Request, Text
 
 _ACTION = re.compile(r'"action"\s*:\s*"(\w+)"')
+_NOT_NOW = "This action is not possible now. Do something first, then finish."
 _CUT = "Your reply was too long and was cut off; nothing was done. Make it much smaller."
 
 
@@ -79,12 +82,12 @@ def led(request: Request, story: Sequence[Turn], names: Sequence[str]) -> Reques
 
 async def _led(deltas: AsyncGenerator[Delta, None], request: Request, turn: Turn) -> AsyncGenerator[Delta, None]:
     text = ""
-    async for delta in deltas:
+    async for delta in _whole(deltas):
         match delta:
             case Text(text=more):
                 text += more
                 if (found := _ACTION.search(text)) and found[1] != FINISH:
-                    yield CallProgress(name=found[1], size=len(text))
+                    yield CallProgress(name=tool_of(found[1]), size=len(text))
             case Answer():
                 answer = mapped(delta, request, turn)
                 for part in answer.message.parts:
@@ -99,18 +102,32 @@ async def _led(deltas: AsyncGenerator[Delta, None], request: Request, turn: Turn
                 continue
 
 
+async def _whole(deltas: AsyncGenerator[Delta, None]) -> AsyncGenerator[Delta, None]:
+    """The same, but what broke off is of no use: half an action cannot be gone on with."""
+    try:
+        async for delta in deltas:
+            yield delta
+    except StreamCut as cut:
+        cut.partial = None
+        raise
+
+
 def mapped(answer: Answer, request: Request, turn: Turn) -> Answer:
-    """The endpoint's answer turned into a neutral one: thought and call, or the final text."""
+    """The endpoint's answer turned into a neutral one: thought and call, or the final text.
+
+    What is not allowed now becomes a call that never runs and tells why, for endpoints that do not bind to schemas.
+    """
     action = parse(answer.message.text)
+    if isinstance(action, Action) and action.name not in allowed(turn, offered(request.tools)):
+        action = Wrong(why=_NOT_NOW, name=action.name, raw=action.raw)
     if isinstance(action, Wrong):
         return _wrong(answer, action)
-    if action.name == FINISH:
-        text = final_text(turn, action.fields["answer"])
-        return _with(answer, (TextPart(text=text),), "stop")
     thought = (ReasoningPart(text=action.thought),) if action.thought else ()
+    if action.name == FINISH:
+        return _with(answer, (*thought, TextPart(text=final_text(turn, action.fields["answer"]))), "stop")
     if _stuck(turn, action):
-        text = final_text(turn, "")
-        return _with(answer, (*thought, TextPart(text=text)), "stop")
+        stopped = say("local.stuck", language_of_task(turn.task))
+        return _with(answer, (*thought, TextPart(text=final_text(turn, stopped))), "stop")
     call = to_call(action, {tool.name: tool for tool in request.tools})
     return _with(answer, (*thought, call), "calls")
 
@@ -121,8 +138,9 @@ def _stuck(turn: Turn, action: Action) -> bool:
 
 
 def _wrong(answer: Answer, wrong: Wrong) -> Answer:
-    call = CallPart(id="", name="write_file", raw=wrong.raw, problem=_CUT if answer.finish == "length" else wrong.why)
-    return _with(answer, (call,), "length" if answer.finish == "length" else "calls")
+    cut = answer.finish == "length"
+    call = CallPart(id="", name=tool_of(wrong.name), raw=wrong.raw, problem=_CUT if cut else wrong.why)
+    return _with(answer, (call,), "length" if cut else "calls")
 
 
 def _with(answer: Answer, parts: tuple[Part, ...], finish: str) -> Answer:

@@ -19,12 +19,14 @@ REPLY_TOKENS = 320
 BUDGET_TOKENS = 5600  # of 8,192: the estimate below may be a third too low for text that is mostly signs
 _RESULT_CHARS = 1000
 _OLD_RESULT_CHARS = 240
+_REPLY_CHARS = 2000
 _FILE_CHARS = 2400
 _FILES_CHARS = 6000
 _TASK_CHARS = 4000
 _WHOLE_CHARS = 900  # what fits into one reply with its quotes and line ends written as escapes
 _SILENT = ("", "(no output)")
 _COMMAND = re.compile(r"(?:\S+=\S+ )*(?:python\S*|pytest|node|npm|make|sh|bash|ruby|go|cargo|java|\./\S+)(?: |$)")
+_OUTPUT = re.compile(r"(?i)\b(?:print|output|show|display|write)(?:s|ed|ing)?\b|打印|输出|显示")
 _DO_NOT_RUN = re.compile(
     r"(?i)(?:do not|don't|without|never) (?:run|execut)\w*|不要(?:运行|执行)|别(?:运行|执行)|不(?:运行|执行)"
 )
@@ -77,7 +79,7 @@ def _fitted(steps: list[tuple[str, str]], room: int) -> list[Message]:
         kept = steps[dropped:]
         for whole in (len(kept), 2, 1):
             texts = [
-                (_clip(said, _RESULT_CHARS), told if place >= len(kept) - whole else _clip(told, _OLD_RESULT_CHARS))
+                (_clip(said, _REPLY_CHARS), told if place >= len(kept) - whole else _clip(told, _OLD_RESULT_CHARS))
                 for place, (said, told) in enumerate(kept)
             ]
             if sum(estimate(a) + estimate(b) for a, b in texts) <= room:
@@ -137,19 +139,25 @@ def advice(turn: Turn) -> str:
     step = turn.steps[-1]
     if turn.repeats(len(turn.steps)):
         return "You had done exactly this before. Do not do it again: do something else, or finish."
-    if step.result.status == "refused":
-        return "This is not allowed. Do it in another way, or finish and say so."
-    if step.looks_for and step.failed:
-        return "Nothing was found. If that answers the task, finish. If not, look in another way."
-    if step.failed and step.action.name == "run":
-        return "The command failed. Read the error, correct the file or the command, and try again."
     if step.failed:
-        return "That did not work. Do it in another way."
+        return _after_failure(step)
     if step.changed:
         return _after_change(turn)
-    if turn.written:
-        return "If the task is done now, finish and say what you changed. If not, do the next thing."
-    return "If this answers the task, finish with the answer. If not, do the next thing."
+    if not turn.written:
+        return "If this answers the task, finish with the answer. If not, do the next thing."
+    if step.action.name == "run" and step.result.text.strip() in _SILENT and _OUTPUT.search(turn.task):
+        return "It printed nothing, but the task wants output: correct the file."
+    return "If the task is done now, finish and say what you changed. If not, do the next thing."
+
+
+def _after_failure(step: Step) -> str:
+    if step.result.status == "refused":
+        return "This is not allowed. Do it in another way, or finish and say so."
+    if step.looks_for:
+        return "Nothing was found. If that answers the task, finish. If not, look in another way."
+    if step.action.name == "run":
+        return "The command failed. Read the error, correct the file or the command, and try again."
+    return "That did not work. Do it in another way."
 
 
 def _after_change(turn: Turn) -> str:
@@ -178,17 +186,19 @@ def allowed(turn: Turn, names: Sequence[str]) -> tuple[str, ...]:
     """The actions for the next reply.
 
     `finish` is among them only after a step, not directly after a program was changed (it has to be tried first, unless
-    the task forbids it), and not on top of the first two failures of a command.
+    the task forbids it), and not on top of the first two failures of a command. `replace` is for long files.
     """
+    long = any(len(text) > _WHOLE_CHARS for text in turn.texts)
+    now = tuple(name for name in names if long or name != "replace")
     if not turn.steps:
-        return tuple(names)
+        return now
     last = turn.steps[-1]
     if turn.repeats(len(turn.steps)) or last.result.status == "refused" or "run" not in names:
-        return (*names, FINISH)
+        return (*now, FINISH)
     failures = sum(step.action.name == "run" and step.failed and not step.looks_for for step in turn.steps)
     failed = last.action.name == "run" and last.failed and not last.looks_for and failures <= 2
     untried = bool(last.changed) and bool(turn.to_run) and not _DO_NOT_RUN.search(turn.task)
-    return tuple(names) if failed or untried else (*names, FINISH)
+    return now if failed or untried else (*now, FINISH)
 
 
 def _message(role: str, text: str) -> Message:

@@ -74,6 +74,12 @@ class Turn(Base, frozen=True):
         """The files that were written, each once, in order."""
         return tuple(dict.fromkeys(step.changed for step in self.steps if step.changed))
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of files that were shown."""
+        read = (step.result.text for step in self.steps if step.action.name == "read")
+        return (*(file.text for file in self.files), *read)
+
     def repeats(self, count: int) -> int:
         """How often step number `count - 1` had been done before with nothing changed in between."""
         last = self.steps[count - 1]
@@ -87,12 +93,15 @@ class Turn(Base, frozen=True):
 
 
 def turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
-    """Read a conversation. Words of the person open a turn, or add to one that has no steps or answer yet."""
+    """Read a conversation. Words of the person open a turn; a steering message, or words before it began, add to it.
+
+    Gongfu's own notes are left out: they are written for larger models.
+    """
     found: list[Turn] = []
     results = {result.call_id: result for message in messages for result in message.results}
     for message in messages:
         if message.role == "user":
-            if message.text.strip():
+            if message.kind != "note" and message.text.strip():
                 _asked(found, message)
         elif message.role == "assistant" and found:
             found[-1] = _told(found[-1], message, results)
@@ -101,7 +110,7 @@ def turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
 
 def _asked(found: list[Turn], message: Message) -> None:
     last = found[-1] if found else None
-    if last is not None and not last.answer and (message.kind or not last.openings):
+    if last is not None and not last.answer and (message.kind == "steer" or not (last.openings or last.steps)):
         found[-1] = _replace(last, task=f"{last.task}\n\n{message.text.strip()}")
     else:
         found.append(Turn(task=message.text.strip()))
