@@ -17,12 +17,14 @@ from gongfu.resources import text as resource
 
 REPLY_TOKENS = 320
 BUDGET_TOKENS = 5600  # of 8,192: the estimate below may be a third too low for text that is mostly signs
-_RESULT_CHARS = 1000
-_OLD_RESULT_CHARS = 240
-_REPLY_CHARS = 2000
-_FILE_CHARS = 2400
-_FILES_CHARS = 6000
-_TASK_CHARS = 4000
+_TASK = 1000  # tokens that each part may take at most
+_LISTING = 250
+_FILE = 700
+_FILES = 1700
+_REPLY = 600
+_RESULT = 350
+_OLD_RESULT = 80
+_LINE = 60
 _WHOLE_CHARS = 900  # what fits into one reply with its quotes and line ends written as escapes
 _SILENT = ("", "(no output)")
 _COMMAND = re.compile(r"(?:\S+=\S+ )*(?:python\S*|pytest|node|npm|make|sh|bash|ruby|go|cargo|java|\./\S+)(?: |$)")
@@ -69,22 +71,25 @@ def build(turns: Sequence[Turn], names: Sequence[str]) -> tuple[str, tuple[Messa
     turn = turns[-1]
     head = task_text(turn, turns[:-1])
     room -= estimate(head)
-    steps = [(step.action.raw, after(turn, number)) for number, step in enumerate(turn.steps, 1)]
+    steps = [(clip(step.action.raw, _REPLY), after(turn, number)) for number, step in enumerate(turn.steps, 1)]
     return fixed, (*shown, _message("user", head), *_fitted(steps, room))
 
 
 def _fitted(steps: list[tuple[str, str]], room: int) -> list[Message]:
-    """The steps as messages: all of them, or the older ones shortened, or blocks of the oldest left out."""
-    for dropped in range(0, len(steps) + _DROP, _DROP):
+    """The steps as messages: all of them, or the older ones shortened, or blocks of the oldest left out.
+
+    The last step stays in any case.
+    """
+    for dropped in range(0, len(steps), _DROP):
         kept = steps[dropped:]
         for whole in (len(kept), 2, 1):
             texts = [
-                (_clip(said, _REPLY_CHARS), told if place >= len(kept) - whole else _clip(told, _OLD_RESULT_CHARS))
+                (said, told if place >= len(kept) - whole else clip(told, _OLD_RESULT))
                 for place, (said, told) in enumerate(kept)
             ]
             if sum(estimate(a) + estimate(b) for a, b in texts) <= room:
-                return _messages(texts, min(dropped, len(steps)))
-    return []
+                return _messages(texts, dropped)
+    return _messages(steps[-1:], len(steps) - 1)
 
 
 def _messages(texts: list[tuple[str, str]], dropped: int) -> list[Message]:
@@ -98,24 +103,24 @@ def _messages(texts: list[tuple[str, str]], dropped: int) -> list[Message]:
 
 def task_text(turn: Turn, earlier: Sequence[Turn]) -> str:
     """The message that states the task: what came before in one line each, the files, the task itself."""
-    parts = [f"Earlier: {_clip(t.task, 160)} -> {_clip(t.answer, 160)}" for t in earlier[-3:] if t.answer]
+    parts = [f"Earlier: {clip(t.task, _LINE)} -> {clip(t.answer, _LINE)}" for t in earlier[-3:] if t.answer]
     parts.append("A new task in another folder. " + _folder(turn))
-    parts.append(f"Task: {_clip(turn.task, _TASK_CHARS)}")
+    parts.append(f"Task: {clip(turn.task, _TASK)}")
     return "\n\n".join(parts)
 
 
 def _folder(turn: Turn) -> str:
-    left = _FILES_CHARS
+    left = _FILES
     shown: list[str] = []
     for file in turn.files:
-        text = _clip(file.text.rstrip(), min(_FILE_CHARS, left))
-        left -= len(text)
+        text = clip(file.text.rstrip(), min(_FILE, left))
         long = "(This file is long: change it with replace.)\n" if len(file.text) > _WHOLE_CHARS else ""
-        shown.append(f"=== {file.path} ===\n{text}\n{long}")
-        if left <= 200:
+        shown.append(f"=== {clip(file.path, _LINE)} ===\n{text}\n{long}")
+        left -= estimate(shown[-1])
+        if left < _LINE:
             break
     empty = not turn.listing or turn.listing.startswith("[the folder is empty]")
-    listing = "It is empty." if empty else f"Its files:\n{_clip(turn.listing, 1200)}"
+    listing = "It is empty." if empty else f"Its files:\n{clip(turn.listing, _LISTING)}"
     return "\n\n".join([listing, *shown])
 
 
@@ -127,10 +132,10 @@ def after(turn: Turn, count: int) -> str:
 
 
 def _result(step: Step) -> str:
-    text = _clip(step.result.text.strip(), _RESULT_CHARS)
+    text = clip(step.result.text.strip(), _RESULT)
     if step.action.name == "run":
         silent = "(no output, no error)" if not step.failed else "(no output)"
-        return f"Output of `{_clip(step.action.fields['command'], 200)}`:\n{silent if text in _SILENT else text}"
+        return f"Output of `{clip(step.action.fields['command'], _LINE)}`:\n{silent if text in _SILENT else text}"
     return text or "(nothing)"
 
 
@@ -162,10 +167,14 @@ def _after_failure(step: Step) -> str:
 
 def _after_change(turn: Turn) -> str:
     others = [name for name in named_files(turn) if name not in turn.written]
-    more = f"The task also names {', '.join(others)}: if it must be changed too, write it now. " if others else ""
+    more = (
+        f"The task also names {clip(', '.join(others), _LINE)}: if it must be changed too, write it now. "
+        if others
+        else ""
+    )
     if not turn.to_run:
         return more + "If the task is done now, finish and say what you changed. If not, do the next thing."
-    return f"{more}{'Then' if more else 'Now'} run `{check_command(turn)}` and look at the output."
+    return f"{more}{'Then' if more else 'Now'} run `{clip(check_command(turn), _LINE)}` and look at the output."
 
 
 def named_files(turn: Turn) -> list[str]:
@@ -205,9 +214,15 @@ def _message(role: str, text: str) -> Message:
     return Message(role="assistant" if role == "assistant" else "user", parts=(TextPart(text=text),))
 
 
-def _clip(text: str, limit: int) -> str:
-    """`text` with its middle left out when it is longer than `limit` characters."""
-    if len(text) <= limit:
+def clip(text: str, tokens: int) -> str:
+    """`text`, its middle left out when it is estimated at more than `tokens`."""
+    size = estimate(text)
+    if size <= tokens:
         return text
-    head, tail = limit * 2 // 3, limit // 3
-    return f"{text[:head]}\n[{len(text) - head - tail} characters left out]\n{text[len(text) - tail :]}"
+    limit = len(text) * tokens // size
+    while True:
+        head, tail = limit * 2 // 3, limit // 3
+        short = f"{text[:head]}\n[{len(text) - head - tail} characters left out]\n{text[len(text) - tail :]}"
+        if limit < 8 or estimate(short) <= tokens:
+            return short
+        limit = limit * 7 // 8
