@@ -115,13 +115,16 @@ def set_value(places: Places, name: str, text: str, *, config: str = "", project
 def unset_value(places: Places, name: str, *, config: str = "", project: Path | None = None) -> bool:
     """Take one setting out of a file, so that its default counts; False when it was not there.
 
-    A key that is no setting can be taken out, too. Errors as `set_value`.
+    A key that is no setting can be taken out, too, when it is there. Errors as `set_value`.
     """
     file = _file(places, config, project)
     parts, quoted = _split(name)
-    path = _read(parts, quoted) or tuple(parts)
+    known = _read(parts, quoted)
+    path = known or tuple(parts)
     text = read_text(file)
     if text is None or not _has(Document(text, str(file)).data, path):
+        if known is None:
+            raise _unknown(name, parts)
         return False
 
     def change(document: Document) -> tuple[str, dict[str, Any]]:

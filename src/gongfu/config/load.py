@@ -124,7 +124,9 @@ def settings_file(places: Places, name: str = "") -> Path:
         raise UsageError("config.no_name", name=name, folder=places.configs)
     file = places.configs / f"{name}.yaml"
     if not file.is_file():
-        known = ", ".join(names(places)) or "-"
+        known = ", ".join(names(places))
+        if not known:
+            raise UsageError("config.unknown_name_none", name=name, folder=places.configs)
         raise UsageError("config.unknown_name", name=name, folder=places.configs, known=known)
     return file
 

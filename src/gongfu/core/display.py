@@ -7,6 +7,8 @@ A display is a dict with a `kind`:
 - {"kind": "list", "items": [str], "total": int}
 - {"kind": "todo", "items": [{"text": str, "status": str}]}
 - {"kind": "image", "media_type": str, "artifact": str, "width": int, "height": int}
+- {"kind": "refusal", "why": str (the name of a sentence), "about": str,
+   "by": "policy" | "nobody" | "person" | "before", "said": str}
 Any display may carry "summary": one short line such as "12 lines" or "exit 1, 3 lines".
 """
 
@@ -20,6 +22,11 @@ Display: TypeAlias = dict[str, Any]
 def text_display(text: str, summary: str = "") -> Display:
     """Plain text with a one-line summary."""
     return {"kind": "text", "text": text, "summary": summary}
+
+
+def refusal_display(why: str, *, about: str, by: str, said: str = "") -> Display:
+    """Why a call was not let through: the rule that asked for consent, and who did not give it in which words."""
+    return {"kind": "refusal", "why": why, "about": about, "by": by, "said": said}
 
 
 def diff_display(path: str, diff: str, *, added: int, removed: int, new: bool = False) -> Display:

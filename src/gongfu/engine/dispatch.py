@@ -193,8 +193,9 @@ class Dispatcher:
         try:
             facts: Facts = await tool.facts(job.args)
             refused = await self._permit.why_not(call, facts)
-            if refused:
-                return ResultPart(call_id=call.id, text=refused, status="refused"), Outcome(text="")
+            if refused is not None:
+                result = ResultPart(call_id=call.id, text=refused.text, status="refused")
+                return result, Outcome(text="", display=refused.display)
             self._stream.emit(ToolStarted(call=call.id, name=call.name, arguments=job.args, title=facts.title))
             watch.start()
             outcome: Outcome = await tool.run(job.args, _Context(call, self._stream, self._pending))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
+from gongfu.core.base import Base
+from gongfu.core.display import Display, refusal_display
 from gongfu.core.events import QuestionAsked
 from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart
@@ -11,6 +15,15 @@ from gongfu.engine.pending import Pending
 from gongfu.permissions.policy import CallFacts, Decision, Grants, Mode, decide
 from gongfu.tools.protocol import Facts
 from gongfu.workspace.root import Workspace
+
+By: TypeAlias = Literal["policy", "nobody", "person", "before"]
+
+
+class Denial(Base, frozen=True):
+    """Why a call may not run: `text` for the model, `display` for the person."""
+
+    text: str
+    display: Display
 
 
 class Permit:
@@ -23,35 +36,44 @@ class Permit:
         self._pending = pending
         self._denied: set[str] = set()
 
-    async def why_not(self, call: CallPart, facts: Facts) -> str:
-        """Why `call` may not run, in words for the model; "" when it may."""
+    async def why_not(self, call: CallPart, facts: Facts) -> Denial | None:
+        """Why `call` may not run; None when it may."""
         seen = judged(call.name, facts, self._workspace)
         decision = decide(seen, self._mode)
         if decision.verdict == "allow" or (decision.verdict == "ask" and self._grants.cover(seen)):
-            return ""
+            return None
         reason = say(f"permissions.{decision.rule}", "en", about=decision.about)
         if decision.verdict == "deny":
-            return f"Refused by the policy: {reason}. It will be refused again in this turn; find another way or stop."
+            text = f"Refused by the policy: {reason}. It will be refused again in this turn; find another way or stop."
+            return _denial(text, decision, "policy")
         key = f"{call.name}\0{call.arguments}"
         if key in self._denied:
-            return "Refused before in this turn; it is not asked again."
+            return _denial("Refused before in this turn; it is not asked again.", decision, "before")
         answer, by = await self._pending.ask(_question(call, facts, decision))
-        return self._heed(answer, by, key, seen, reason)
+        return self._heed(answer, by, key, seen, decision)
 
-    def _heed(self, answer: str, by: str, key: str, seen: CallFacts, reason: str) -> str:
+    def _heed(self, answer: str, by: str, key: str, seen: CallFacts, decision: Decision) -> Denial | None:
         if answer == "session":
             self._grants.add(seen)
         if answer in ("allow", "session"):
-            return ""
+            return None
         self._denied.add(key)
         if by == "policy":
-            return (
+            reason = say(f"permissions.{decision.rule}", "en", about=decision.about)
+            text = (
                 f"Refused: it needs consent ({reason}) and nobody is there to give it. "
                 "It will be refused again; find another way or finish without it."
             )
+            return _denial(text, decision, "nobody")
         words = answer.removeprefix("deny").strip(": ")
         said = f": {words}" if words else ""
-        return f"Refused by the user{said}. Do not try it again; ask or do something else."
+        text = f"Refused by the user{said}. Do not try it again; ask or do something else."
+        return _denial(text, decision, "person", words)
+
+
+def _denial(text: str, decision: Decision, by: By, said: str = "") -> Denial:
+    about = decision.about
+    return Denial(text=text, display=refusal_display(f"permissions.{decision.rule}", about=about, by=by, said=said))
 
 
 def _question(call: CallPart, facts: Facts, decision: Decision) -> QuestionAsked:

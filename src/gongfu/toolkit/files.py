@@ -212,7 +212,7 @@ class FileTools:
         display = diff_of(located.shown, old.text if old else "", _plain(new, old), created=old is None)
         if old is None:
             count = len(lines_of(content))
-            return Outcome(text=f"Created {located.shown} ({count} lines).", display=display)
+            return Outcome(text=f"Created {located.shown} ({count} line{'' if count == 1 else 's'}).", display=display)
         return Outcome(text=f"Wrote {located.shown} (+{display['added']} -{display['removed']}).", display=display)
 
     # --- list_files -----------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def view(lines: list[str], *, offset: int, limit: int, room: int, notes: tuple[s
     if total == 0:
         return View(text="[the file is empty]", first=1, last=0, total=0)
     if first > total:
-        raise ToolFailure(f"there is no line {first:,}: the file has {total:,} lines")
+        raise ToolFailure(f"there is no line {first:,}: the file has {total:,} line{'' if total == 1 else 's'}")
     shown: list[str] = []
     for line in lines[first - 1 : first - 1 + limit]:
         text = f"{first + len(shown)}|{fit(line)}"
@@ -117,7 +117,7 @@ def large_view(file: BinaryIO, *, offset: int, limit: int, room: int) -> tuple[V
             shown.append(text)
         begins = piece.endswith(b"\n")
     if not shown:
-        raise ToolFailure(f"there is no line {first:,}: the file has {total:,} lines")
+        raise ToolFailure(f"there is no line {first:,}: the file has {total:,} line{'' if total == 1 else 's'}")
     last = first + len(shown) - 1
     shown.append(f"[lines {first}-{last} of {total:,} of a large file]")
     return View(text="\n".join(shown), first=first, last=last, total=total), whole.hexdigest()

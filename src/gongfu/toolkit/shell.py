@@ -306,7 +306,7 @@ def _ending(done: Finished, idle: float) -> str:
         what = f"stopped after {done.seconds:.3g} s: for {idle:g} s there was no output, no CPU, disk or network use"
     else:
         busy = f", busy with {', '.join(done.activity)}" if done.activity else ""
-        what = f"stopped at its limit of {done.seconds:.3g} s{busy}"
+        what = f"stopped at its limit of {int(done.seconds * 10) / 10:g} s{busy}"
     return f"{what}. {_advice(done, idle)}"
 
 

@@ -76,3 +76,11 @@ def test_a_wrong_script_says_where(tmp_path: Path, text: str, told: str) -> None
 def test_a_missing_script_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing\.yaml"):
         read_script(tmp_path / "nothing.yaml")
+
+
+def test_letters_written_as_two_escapes_are_one(tmp_path: Path) -> None:
+    for name in ("s.yaml", "s.json"):
+        (tmp_path / name).write_text(r'[{"call": "shell", "arguments": {"command": "echo \ud83c\udf89 \u4f60"}}]')
+        (step,) = read_script(tmp_path / name)
+        assert isinstance(step, Call)
+        assert step.arguments == {"command": "echo 🎉 你"}

@@ -16,6 +16,8 @@ from gongfu.core.words import cli as words
 from gongfu.core.words import cli_help, setup
 from gongfu.surfaces.cli.bare import COMMANDS
 from gongfu.surfaces.cli.reference import render_cli
+from gongfu.surfaces.cli.result import to_json
+from gongfu.surfaces.cli.width import width
 
 from .conftest import Program
 
@@ -35,6 +37,15 @@ def script(program: Program, steps: str) -> str:
         (("fix",), "gongfu run fix"),
         (("你好",), "gongfu run 你好"),
         (("--jsn", "do it"), "Did you mean --json?"),
+        (("--yolo", "do it"), "Did you mean --yes?"),
+        (("--allowed-tools", "x", "do it"), "Did you mean --permission?"),
+        (("--zzz", "do it"), "There is no option --zzz.\n"),
+        (("completion",), "one of bash, zsh, fish"),
+        (("sessions", "delete"), "ID is missing"),
+        (("config", "--config", "nope", "list"), "There is no configuration nope"),
+        (("config", "--all", "get", "language"), "There is no option --all"),
+        (("config", "unset", "limits.max_stepz"), "Did you mean limits.max_steps?"),
+        (("init", "--model", "nonsense"), "No provider is known for the model 'nonsense'"),
         (("run", "--max-cost", "x", "do it"), "--max-cost must be a number above 0, not 'x'"),
         (("run", "--max-cost", "-1", "do it"), "--max-cost must be a number above 0"),
         (("run", "--max-cost", "nan", "do it"), "--max-cost must be a number above 0"),
@@ -354,3 +365,32 @@ def test_gongfu_alone_says_what_it_is_and_what_is_configured(program: Program) -
     text = "".join(shown)
     assert "deepseek/" in text
     assert 'gongfu "fix the failing test"' in text
+
+
+def test_options_before_a_subcommand_count_as_those_behind_it(program: Program) -> None:
+    assert program.call("config", "set", "--config", "work", "language", "zh").code == 0
+    for args in (("config", "--config", "work", "get", "language"), ("config", "get", "--config", "work", "language")):
+        assert program.call(*args).out == "zh\n"
+    shown = program.call("config", "--json", "--config", "work", "list")
+    assert json.loads(shown.out)["settings"] == {"language": "zh"}
+
+
+def test_a_model_that_nobody_has_is_not_written_down(program: Program) -> None:
+    assert program.call("init", "--model", "nonsense").code == 2
+    assert not (program.home / "config.yaml").exists()
+
+
+@pytest.mark.parametrize("columns", [30, 40, 80, 200])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_help_is_no_wider_than_the_terminal(
+    program: Program, monkeypatch: pytest.MonkeyPatch, columns: int, lang: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = program.call("run", "--help", "--lang", lang).out
+    assert max(map(width, shown.splitlines())) <= max(min(columns, 80), 36)
+
+
+def test_one_event_stays_one_line_for_everyone_who_reads_lines() -> None:
+    text = to_json({"text": "a\u2028b\u2029c\x85d 中"})
+    assert len(text.splitlines()) == 1
+    assert json.loads(text) == {"text": "a\u2028b\u2029c\x85d 中"}

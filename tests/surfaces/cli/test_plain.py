@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gongfu.core import events as ev
+from gongfu.core.display import Display, refusal_display
 from gongfu.core.messages import CallPart, Message
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.render.plain import Plain
@@ -163,3 +166,28 @@ def test_side_requests_are_not_shown_as_answers() -> None:
 def test_unknown_price_is_said() -> None:
     _, err = play(turn_end("x", cost=None))
     assert "price unknown" in err
+
+
+@pytest.mark.parametrize(
+    ("display", "english", "chinese"),
+    [
+        (
+            refusal_display("permissions.protected_secret", about=".env", by="nobody"),
+            ".env may hold secrets, and nobody is there to allow it",
+            ".env 可能含有机密，且没有人可以允许",
+        ),
+        (refusal_display("permissions.plan_only_reads", about="ls", by="policy"), "`plan` only reads: ls", "只读：ls"),
+        (refusal_display("permissions.command", about="", by="person"), "you said no", "你没有允许"),
+        (refusal_display("permissions.command", about="", by="person", said="no"), "you said no: no", "你没有允许：no"),
+        (refusal_display("permissions.command", about="", by="before"), "before in this turn", "本轮已被拒绝过"),
+        (refusal_display("permissions.of_a_later_version", about="x", by="policy"), "of_a_later_version", "of_a_later"),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_told_to_the_person_in_their_language(display: Display, english: str, chinese: str) -> None:
+    for language, words in (("en", english), ("zh", chinese)):
+        _, err = play(
+            started(), finished("Refused: told the model", status="refused", display=display), language=language
+        )
+        assert words in err
+        assert "told the model" not in err
+        assert "Refused" not in err

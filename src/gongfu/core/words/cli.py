@@ -16,6 +16,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "没有选项 {option}。你是不是想用 {close}？",
     ),
     "missing_parameter": ("{name} is missing.", "缺少 {name}。"),
+    "missing_choice": ("Something is missing: one of {choices}.", "缺少参数，可选：{choices}。"),
     "option_needs_value": ("The option {option} needs a value.", "选项 {option} 需要一个值。"),
     "bad_value": ("{name}: {message}", "{name} 的值无效：{message}"),
     "bad_choice": (
@@ -107,6 +108,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "in_folder": ("in {path}", "在 {path} 中"),
     "status_failed": ("failed", "失败"),
     "status_refused": ("refused", "被拒绝"),
+    "refused_person": ("you said no", "你没有允许"),
+    "refused_person_why": ("you said no: {said}", "你没有允许：{said}"),
+    "refused_before": ("it was refused before in this turn", "本轮已被拒绝过"),
+    "refused_nobody": ("{why}, and nobody is there to allow it", "{why}，且没有人可以允许"),
     "status_cancelled": ("cancelled", "已取消"),
     "status_interrupted": ("interrupted", "被中断"),
     "thinking": ("thinking …", "思考中 …"),

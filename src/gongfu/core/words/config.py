@@ -72,6 +72,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "There is no configuration {name} in {folder}. There are: {known}.",
         "{folder} 中没有配置 {name}。现有：{known}。",
     ),
+    "unknown_name_none": (
+        "There is no configuration {name}: {folder} holds none yet.",
+        "没有配置 {name}：{folder} 中还没有任何配置。",
+    ),
     "wrong_given": (
         "{origin} must be {wanted}, not {found}.",
         "{origin} 应为 {wanted}，而不是 {found}。",
@@ -106,8 +110,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "没有设置 {name}。你是不是指 {near}？",
     ),
     "unknown_setting_none": (
-        "There is no setting {name}. docs/configuration.md lists all.",
-        "没有设置 {name}。docs/zh/configuration.md 列出全部设置。",
+        "There is no setting {name}. `gongfu config list --all` shows all.",
+        "没有设置 {name}。`gongfu config list --all` 列出全部设置。",
     ),
     "bad_value": (
         "The value of {name} is no valid YAML: {reason}. Nothing was written.",

@@ -2,11 +2,11 @@
 
 TEXT = {
     "limit_steps": (
-        "Stopped after {steps} requests, the limit of one turn. What was done is kept; `gongfu --continue` goes on.",
+        "Stopped at the limit of one turn (requests: {steps}). What was done is kept; `gongfu --continue` goes on.",
         "已达到单轮请求上限（{steps} 次），就此停止。已完成的工作均保留；用 `gongfu --continue` 继续。",
     ),
     "limit_minutes": (
-        "Stopped after {minutes:g} minutes, the limit of one turn. What was done is kept; `gongfu --continue` goes on.",
+        "Stopped at the limit of one turn (minutes: {minutes:g}). What was done is kept; `gongfu --continue` goes on.",
         "已达到单轮时间上限（{minutes:g} 分钟），就此停止。已完成的工作均保留；用 `gongfu --continue` 继续。",
     ),
     "limit_cost": (

@@ -16,8 +16,8 @@ TEXT = {
         "含原始字节的脚本只能通过 HTTP 播放。请运行：python -m gongfu.models.scripted FILE",
     ),
     "unreadable": (
-        "The script {file} cannot be read: {detail}",
-        "无法读取脚本 {file}：{detail}",
+        "The script {file} cannot be read: {detail}. Nothing was sent.",
+        "无法读取脚本 {file}：{detail}。没有发送任何内容。",
     ),
     "bad": (
         "The script {file} is wrong at {where}: {detail}",

@@ -16,6 +16,7 @@ from typing import Any, cast
 import msgspec
 
 from gongfu.core.errors import ConfigError
+from gongfu.core.jsonfix import scrub
 from gongfu.models.scripted.script import Call, Calls, Fault, Raw, Say, Step
 
 DEMO = Path(__file__).with_name("demo.yaml")
@@ -44,7 +45,7 @@ def _parse(text: str, path: Path) -> Any:
     from ruamel.yaml import YAML, YAMLError  # only a script in YAML needs it
 
     try:
-        return cast("Any", YAML(typ="safe", pure=True)).load(text)
+        return scrub(cast("Any", YAML(typ="safe", pure=True)).load(text))
     except YAMLError as error:
         raise ConfigError("scripted.unreadable", file=str(path), detail=str(error)) from error
 

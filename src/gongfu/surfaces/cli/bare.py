@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import click
-
 from gongfu.surfaces.cli.command import no_command
 
 COMMANDS = {
@@ -19,25 +17,6 @@ COMMANDS = {
     "demo": "demo",
     "completion": "completion",
 }
-
-
-def first_word(args: Sequence[str], params: Sequence[click.Parameter]) -> int | None:
-    """Index of the first argument that is neither an option nor its value; None when there is none before `--`."""
-    takes = {name for p in params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
-    skip = False
-    for index, arg in enumerate(args):
-        if skip:
-            skip = False
-        elif arg == "--":
-            return None
-        elif not arg.startswith("-") or arg == "-":
-            return index
-        elif arg.startswith("--"):
-            skip = arg in takes
-        else:
-            valued = next((at for at, letter in enumerate(arg[1:]) if f"-{letter}" in takes), None)
-            skip = valued is not None and valued == len(arg) - 2
-    return None
 
 
 def check_bare(words: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import click
@@ -22,10 +22,11 @@ class Formatter(click.HelpFormatter):
 
     def write_dl(self, rows: Any, col_max: int = 32, col_spacing: int = 2) -> None:
         table = cast("list[tuple[str, str]]", list(rows))
+        col_max = min(col_max, self.width // 2)
         first = min(max((width(term) for term, _ in table), default=0), col_max) + col_spacing
         indent = " " * self.current_indent
         for term, text in table:
-            lines = wrap(text, max(20, self.width - first - self.current_indent))
+            lines = wrap(text, max(10, self.width - first - self.current_indent))
             if width(term) > first - col_spacing:
                 lines.insert(0, "")
             starts = [term, *[""] * (len(lines) - 1)]
@@ -37,6 +38,12 @@ class Context(click.Context):
     """A context whose help is written by `Formatter`."""
 
     formatter_class = Formatter
+
+    def make_formatter(self) -> click.HelpFormatter:
+        """A formatter as wide as the terminal, at most 80 columns; click itself never goes below 50."""
+        from shutil import get_terminal_size  # only for help
+
+        return Formatter(width=max(24, min(get_terminal_size().columns, 80) - 2))
 
 
 class Command(click.Command):
@@ -98,6 +105,25 @@ class Command(click.Command):
         return rest
 
 
+def first_word(args: Sequence[str], params: Sequence[click.Parameter]) -> int | None:
+    """Index of the first argument that is neither an option nor its value; None when there is none before `--`."""
+    takes = {name for p in params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+    skip = False
+    for index, arg in enumerate(args):
+        if skip:
+            skip = False
+        elif arg == "--":
+            return None
+        elif not arg.startswith("-") or arg == "-":
+            return index
+        elif arg.startswith("--"):
+            skip = arg in takes
+        else:
+            valued = next((at for at, letter in enumerate(arg[1:]) if f"-{letter}" in takes), None)
+            skip = valued is not None and valued == len(arg) - 2
+    return None
+
+
 class Group(Command, click.Group):
     """A command with subcommands that load when they are used.
 
@@ -122,6 +148,13 @@ class Group(Command, click.Group):
         super().__init__(cli, name, callback, params, invoke_without_command=True)
         self.loaders = loaders
         self.prefix = "" if name == "gongfu" else f"{name}_"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options before a subcommand are the subcommand's, so that none is dropped in silence."""
+        at = None if ctx.resilient_parsing else first_word(args, self.params)
+        if at and args[at] in self.loaders:
+            args = [args[at], *args[:at], *args[at + 1 :]]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx

@@ -8,6 +8,7 @@ from gongfu.app import open as open_app
 from gongfu.config import edit
 from gongfu.config.document import dotted
 from gongfu.config.importer import Imported, import_file
+from gongfu.config.load import Flags, load
 from gongfu.config.paths import Places, places
 from gongfu.core.base import Base
 from gongfu.core.errors import UsageError
@@ -16,6 +17,7 @@ from gongfu.models.keys import find_key
 from gongfu.models.known import CLOUD, known, model_in
 from gongfu.models.local.download import is_pulled
 from gongfu.models.local.models import find_model
+from gongfu.models.refs import resolve
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.confirm import ask_line, can_ask
 from gongfu.surfaces.cli.keyfile import write_key
@@ -40,11 +42,20 @@ def set_up(cli: Cli, *, source: str, model: str, yes: bool, config: str) -> int:
     if source:
         _take_over(cli, found, import_file(Path(source).expanduser()), config)
     elif model:
+        _known(found, model, cli)
         _set(cli, found, "models.main", model, config)
     else:
         _choose(cli, found, run_async(lambda: _choices(cli, found)), yes=yes, config=config)
     _check(cli, config)
     return 0
+
+
+def _known(found: Places, model: str, cli: Cli) -> None:
+    """UsageError for a model that no provider can have, before it is written down."""
+    settings = load(found, project=None, project_trusted=False, env=cli.env, flags=Flags()).settings
+    for ref in model.strip("[] ").split(","):
+        if not ref.strip().startswith("scripted:"):
+            resolve(ref.strip("\"' "), settings, cli.env)
 
 
 def _set(cli: Cli, found: Places, name: str, value: str, config: str) -> None:

@@ -33,13 +33,14 @@ def fetch(cli: Cli, found: Places, model: LocalModel, *, source: str = "", yes: 
     there = model_path(found, model.name)
     if there:
         return there
-    left = estimate(model.name, found).left
-    cli.note(
-        cli.say(
-            "setup.pull_size", title=model.title, size=size(left), license=model.license,
-            slow=duration(left / _SLOW), fast=duration(left / _FAST),
-        )
-    )  # fmt: skip
+    if not source:
+        left = estimate(model.name, found).left
+        cli.note(
+            cli.say(
+                "setup.pull_size", title=model.title, size=size(left), license=model.license,
+                slow=duration(left / _SLOW), fast=duration(left / _FAST),
+            )
+        )  # fmt: skip
     if not (yes or source or (can_ask(cli) and confirm(cli, cli.say("setup.pull_sure")))):
         raise Refusal("local.not_agreed", name=model.name, size=size(model.size))
     line = ProgressLine(cli)

@@ -11,6 +11,7 @@ from gongfu.core.specs import Usage
 from gongfu.core.version import __version__
 from gongfu.surfaces.cli.speech import Speech
 
+_BREAKS = {ord(c): f"\\u{ord(c):04x}" for c in "\x85\u2028\u2029"}
 _CODES = {
     "done": errors.EXIT_DONE,
     "failed": errors.EXIT_FAILED,
@@ -84,13 +85,16 @@ def error_fields(text: str, key: str, code: int, session: str = "") -> dict[str,
 
 
 def to_json(value: dict[str, Any], *, indent: bool = False) -> str:
-    """JSON in one line (or indented), with non-ASCII characters as they are and lone surrogates escaped."""
+    """JSON in one line (or indented), with non-ASCII characters as they are.
+
+    Lone surrogates are escaped, and so are the line ends of Unicode, for those who read line by line.
+    """
     text = json.dumps(value, ensure_ascii=False, indent=2 if indent else None)
     try:
         text.encode()
     except UnicodeEncodeError:
         return json.dumps(value, ensure_ascii=True, indent=2 if indent else None)
-    return text
+    return text.translate(_BREAKS)
 
 
 def _parsed(text: str) -> Any:

@@ -10,9 +10,9 @@ import click
 
 from gongfu.core.version import __version__
 from gongfu.surfaces.cli import run
-from gongfu.surfaces.cli.bare import COMMANDS, first_word
+from gongfu.surfaces.cli.bare import COMMANDS
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.command import Group, flag
+from gongfu.surfaces.cli.command import Group, first_word, flag
 
 _FOR_ROOT = {"--help", "-h", "--version"}
 

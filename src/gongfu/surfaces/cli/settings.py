@@ -102,9 +102,9 @@ def path_settings(cli: Cli, *, config: str | None) -> int:
 
 def schema_settings(cli: Cli) -> int:
     """Print the JSON Schema of the settings."""
-    from gongfu.config.settings import Settings
+    from gongfu.config.schema import json_schema
 
-    cli.out.line(to_json(msgspec.json.schema(Settings), indent=True))
+    cli.out.line(to_json(json_schema(), indent=True))
     return 0
 
 

@@ -57,8 +57,20 @@ class Lines(Base, frozen=True):
             return summary
         word = self.speech(f"status_{status}")
         room = self.columns // 2 if self.columns else 160
-        detail = clip(summary or one_line(finished.result.text), max(20, room))
+        detail = clip(summary or self._refusal(finished.display) or one_line(finished.result.text), max(20, room))
         return word + (f": {detail}" if detail and status in ("failed", "refused") else "")
+
+    def _refusal(self, display: dict[str, Any]) -> str:
+        """Why a call was not let through, in the person's words; "" when that is not what is shown."""
+        if display.get("kind") != "refusal":
+            return ""
+        by, said = display.get("by"), one_line(str(display.get("said", "")))
+        if by == "person":
+            return self.speech("refused_person_why", said=said) if said else self.speech("refused_person")
+        if by == "before":
+            return self.speech("refused_before")
+        why = one_line(self.speech.told(str(display.get("why")), {"about": str(display.get("about", ""))}))
+        return self.speech("refused_nobody", why=why) if by == "nobody" else why
 
     def _display(self, finished: ev.ToolFinished) -> list[str]:
         display = finished.display
