@@ -319,6 +319,22 @@ async def test_without_being_told_of_files_it_reads_those_that_the_task_names() 
     assert third.message.calls[0].name == "shell"
 
 
+async def test_a_named_file_that_is_not_small_is_read_in_part() -> None:
+    guided = Guided(Endpoint(), lambda: [("a.py", "x"), ("big.py", "x" * 4000)])
+    talk = Conversation("Fix big.py.")
+    look = await answer(guided, talk.request())
+    assert [arguments(c)["path"] for c in look.message.calls] == [".", "a.py"]
+    talk.said(look.message, "a.py\nbig.py", "1|x")
+    more = await answer(guided, talk.request())
+    assert [arguments(c) for c in more.message.calls] == [{"path": "big.py", "limit": 150}]
+
+
+async def test_of_many_files_only_the_named_are_read() -> None:
+    guided = Guided(Endpoint(), lambda: [(f"m{n}.py", "x") for n in range(12)])
+    look = await answer(guided, Conversation("Fix m7.py.").request())
+    assert [arguments(c)["path"] for c in look.message.calls] == [".", "m7.py"]
+
+
 async def test_the_report_is_what_tools_showed_not_what_the_model_says() -> None:
     guided = Guided(Endpoint(reply("finish", answer="All tests pass.")))
     talk = Conversation("Repair it")

@@ -32,36 +32,43 @@ _TEXT = re.compile(
 def opening(turn: Turn, tools: Iterable[ToolSpec], files: Files | None) -> tuple[CallPart, ...]:
     """The calls with which `turn` begins or goes on looking; () when it has begun.
 
-    First the folder is listed; small files are read along when `files` tells them. Without it the files that the task
-    names are read next, and the others too when there are few.
+    First the folder is listed, and small files are read along when `files` tells them: those that the task names, and
+    the others too when there are few. Then what the task names and is not small is read in part; without `files` all.
     """
     there = {tool.name for tool in tools}
     if turn.steps or "list_files" not in there:
         return ()
     if turn.openings == 0:
-        told = _told(files) if files is not None and "read_file" in there else []
+        told = _told(files(), turn.task) if files is not None and "read_file" in there else []
         return (_call("list_files", path="."), *(_call("read_file", path=path) for path in told))
-    if turn.openings == 1 and files is None and "read_file" in there:
-        return tuple(_call("read_file", path=path, limit=_LINES) for path in chosen(turn.listing, turn.task))
+    if turn.openings == 1 and "read_file" in there:
+        known = {file.path for file in turn.files}
+        wanted = chosen(turn.listing, turn.task, few=files is None)
+        return tuple(_call("read_file", path=path, limit=_LINES) for path in wanted if path not in known)
     return ()
 
 
-def _told(files: Files) -> list[str]:
+def _told(files: Sequence[tuple[str, str]], task: str) -> list[str]:
+    small = {path: len(text) for path, text in files if len(text) <= _SMALL}
     left = _ALL
     paths: list[str] = []
-    for path, text in files():
-        if len(text) <= min(_SMALL, left) and len(paths) < _MOST:
-            left -= len(text)
+    for path in worth_a_look(list(small), task):
+        if small[path] <= left:
+            left -= small[path]
             paths.append(path)
     return paths
 
 
-def chosen(listing: str, task: str) -> list[str]:
-    """The text files of a listing that are worth a look: those the task names, and all when there are few."""
-    paths = [path for path in tree_paths(listing) if _TEXT.search(path)]
+def chosen(listing: str, task: str, *, few: bool = True) -> list[str]:
+    """The text files of a listing that are worth a look; not only those named when there are `few`."""
+    return worth_a_look([path for path in tree_paths(listing) if _TEXT.search(path)], task, few=few)
+
+
+def worth_a_look(paths: Sequence[str], task: str, *, few: bool = True) -> list[str]:
+    """Of `paths` those that the task names, and with `few` the others too when there are few altogether."""
     words = set(re.findall(r"[\w./-]*\w", task))
     named = [path for path in paths if path in words or path.rpartition("/")[2] in words]
-    rest = [path for path in paths if path not in named] if len(paths) <= _MOST else []
+    rest = [path for path in paths if path not in named] if few and len(paths) <= _MOST else []
     return [*named, *rest][:_MOST]
 
 
