@@ -280,7 +280,7 @@ async def test_a_task_from_the_look_at_the_folder_to_the_last_words() -> None:
         ("read_file", {"path": "calc.py"}),
     ]
     assert endpoint.asked == []
-    talk.said(look.message, "calc.py\ntest_calc.py", "1|def add(a, b):\n2|    return a - b")
+    talk.said(look.message, "calc.py", "1|def add(a, b):\n2|    return a - b")
 
     wrote = await answer(guided, talk.request())
     first = endpoint.asked[0]
