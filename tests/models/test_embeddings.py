@@ -349,6 +349,14 @@ def test_without_the_role_there_is_none(tmp_path: Path) -> None:
     assert router(tmp_path, "", {"GONGFU_EMBEDDING_MODEL": "ollama/bge-m3"}).makes_vectors("ollama/bge-m3")
 
 
+def test_other_names_of_the_role_are_known_and_wrong_ones_disturb_nobody(tmp_path: Path) -> None:
+    made = router(tmp_path, "near/bge", near=Provider(base_url="http://x"))
+    assert made.makes_vectors("bge")
+    assert not made.makes_vectors("near/other")
+    assert not made.makes_vectors("")
+    assert not router(tmp_path, "olama/bge").makes_vectors("ollama/qwen3")
+
+
 @pytest.mark.parametrize(
     ("ref", "words"),
     [

@@ -115,7 +115,12 @@ class Router:
     def makes_vectors(self, ref: str) -> bool:
         """Whether a reference means the configured embedding model."""
         configured = self._settings.models.embedding or self._env.get("GONGFU_EMBEDDING_MODEL", "").strip()
-        return bool(ref and configured) and (ref == configured or self.resolve(ref).ref == self.resolve(configured).ref)
+        if not ref or not configured or ref == configured:
+            return bool(ref and configured)
+        try:
+            return self.resolve(ref).ref == self.resolve(configured).ref
+        except UserError:
+            return False
 
     async def found(self) -> Found:
         """The model that detection finds; looked for once. Raises UserError when there is none."""
