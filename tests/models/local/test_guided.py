@@ -20,8 +20,8 @@ from gongfu.core.specs import ModelInfo, ToolSpec, Usage
 from gongfu.models.local.actions import KINDS, Action, Wrong, from_call, offered, parse, schema, to_call
 from gongfu.models.local.guided import Guided, led, mapped
 from gongfu.models.local.opening import chosen, tree_paths
-from gongfu.models.local.prompt import BUDGET_TOKENS, REPLY_TOKENS, allowed, build, estimate, system
-from gongfu.models.local.story import OPENING, Step, Turn, plain, turns
+from gongfu.models.local.prompt import BUDGET_TOKENS, REPLY_TOKENS, advice, allowed, build, estimate, system
+from gongfu.models.local.story import OPENING, File, Step, Turn, plain, turns
 from gongfu.models.protocol import Answer, CallProgress, Delta, Prepared, Reasoning, Request, Text
 
 pytestmark = pytest.mark.anyio
@@ -262,6 +262,18 @@ def test_parts_are_replaced_in_long_files_only() -> None:
     assert "replace" in allowed(turns(long.messages)[-1], NAMES)
 
 
+def test_other_files_that_the_task_names_are_thought_of_but_not_those_in_commands() -> None:
+    files = tuple(File(path=name, text="x") for name in ("a.py", "b.py", "run.py", "c.py"))
+    turn = Turn(task="Change a.py and b.py so that `python3 run.py` works.", files=files)
+    wrote = step("write", "Wrote a.py", path="a.py", content="1")
+    assert advice(msgspec.structs.replace(turn, steps=(wrote,))) == (
+        "The task also names b.py: if it must be changed too, write it now. Then run `python3 run.py` and look at the "
+        "output."
+    )
+    both = (wrote, step("write", "Wrote b.py", path="b.py", content="1"))
+    assert advice(msgspec.structs.replace(turn, steps=both)) == "Now run `python3 run.py` and look at the output."
+
+
 # --- a whole task -----------------------------------------------------------------------------------------------------
 
 
@@ -449,8 +461,6 @@ SHORT = st.lists(
 
 
 def story_of(task: str, files: list[tuple[str, str]], steps: list[tuple[str, str, str, str]]) -> Turn:
-    from gongfu.models.local.story import File
-
     fields = {kind.name: [f for f, _ in kind.fields] for kind in KINDS}
     done = tuple(step(name, text, status, **dict.fromkeys(fields[name], given)) for name, given, text, status in steps)
     return Turn(task=task, listing="x", openings=1, files=tuple(File(path=p, text=t) for p, t in files), steps=done)

@@ -27,6 +27,7 @@ _OLD_RESULT = 80
 _LINE = 60
 _WHOLE_CHARS = 900  # what fits into one reply with its quotes and line ends written as escapes
 _SILENT = ("", "(no output)")
+_QUOTED = re.compile(r"`([^`\n]+)`")
 _COMMAND = re.compile(r"(?:\S+=\S+ )*(?:python\S*|pytest|node|npm|make|sh|bash|ruby|go|cargo|java|\./\S+)(?: |$)")
 _OUTPUT = re.compile(r"(?i)\b(?:print|output|show|display|write)(?:s|ed|ing)?\b|打印|输出|显示")
 _DO_NOT_RUN = re.compile(
@@ -178,14 +179,15 @@ def _after_change(turn: Turn) -> str:
 
 
 def named_files(turn: Turn) -> list[str]:
-    """The files of the folder that the task names."""
-    words = set(re.findall(r"[\w./-]*\w", turn.task))
+    """The files of the folder that the task names, other than in the commands that it quotes."""
+    text = _QUOTED.sub(lambda quoted: "" if _COMMAND.match(quoted[1]) else quoted[1], turn.task)
+    words = set(re.findall(r"[\w./-]*\w", text))
     return [file.path for file in turn.files if file.path in words]
 
 
 def check_command(turn: Turn) -> str:
     """How to try what was changed: the last command that the task quotes, else the changed program itself."""
-    quoted = [text for text in re.findall(r"`([^`\n]+)`", turn.task) if _COMMAND.match(text)]
+    quoted = [text for text in _QUOTED.findall(turn.task) if _COMMAND.match(text)]
     if quoted:
         return quoted[-1]
     return f"python3 {turn.to_run}" if turn.to_run.endswith(".py") else turn.to_run
