@@ -303,3 +303,18 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> Non
         assert [p.name for p in disk.iterdir()] == ["a.txt"]
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.parametrize(
+    "raw", [b"a\0b\n", b"\0\0", b"x=1\0\0y=2\n", b"key\0value\0name\0", b"ab\0\0cd\0\0", b"1\0\n2\0\n3"]
+)
+def test_bytes_with_a_few_zeros_are_not_taken_for_wide_characters(raw: bytes) -> None:
+    assert detect(raw) is None
+
+
+@pytest.mark.parametrize("text", ["hi", "int main(){}\n", "a\n", "功夫是一种技能\n", "x"])
+def test_wide_characters_without_a_mark_are_text(text: str) -> None:
+    for codec in ("utf-16-le", "utf-16-be"):
+        encoding = detect(text.encode(codec))
+        assert encoding is not None
+        assert encoding.decode(text.encode(codec)) == text

@@ -99,7 +99,7 @@ def _wide(raw: bytes) -> Encoding | None:
             continue
         text = encoding.decode(sample)
         usual = sum(" " <= c <= "~" or c in "\r\n\t" or c in _USUAL for c in text)
-        if "\0" not in text and usual * 2 >= len(text) and _decodes(raw, encoding):
+        if "\0" not in text and usual * 2 > len(text) and _decodes(raw, encoding):
             return encoding
     return None
 

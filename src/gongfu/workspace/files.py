@@ -69,7 +69,7 @@ def open_regular(path: Path) -> BinaryIO:
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    raise NotText(f"{path.name} is not a regular file but a device, a pipe or a socket; it cannot be read")
+    raise NotText(f"{path.name} is not a regular file but a device, a pipe or a socket; it is left alone")
 
 
 def read_bytes(path: Path, limit: int = MAX_TEXT) -> tuple[bytes, os.stat_result]:

@@ -191,3 +191,31 @@ def test_a_refusal_is_told_to_the_person_in_their_language(display: Display, eng
         assert words in err
         assert "told the model" not in err
         assert "Refused" not in err
+
+
+@pytest.mark.parametrize(
+    ("summary", "english", "chinese"),
+    [
+        ("exit 1, 12 lines", "exit 1, 12 lines", "退出码 1，12 行"),
+        ("exit 0, 1 line", "exit 0, 1 line", "退出码 0，1 行"),
+        ("1 lines", "1 line", "1 行"),
+        ("11 lines", "11 lines", "11 行"),
+        ("1,001 lines", "1,001 lines", "1,001 行"),
+        ("1 matches in 1 files", "1 match in 1 file", "1 个文件中有 1 处匹配"),
+        ("1 entries", "1 entry", "1 项"),
+        ("200 of 1,234 files", "200 of 1,234 files", "200/1,234 个文件"),
+        ("1 of 2 done", "1 of 2 done", "完成 1/2"),
+        ("unchanged", "unchanged", "没有变化"),
+        ("stopped, 3 lines", "stopped, 3 lines", "已停止，3 行"),
+        ("+1 -1", "+1 -1", "+1 -1"),
+        ("something new", "something new", "something new"),
+    ],
+)
+def test_what_a_tool_counts_is_told_in_the_language_of_the_person(summary: str, english: str, chinese: str) -> None:
+    for language, words in (("en", english), ("zh", chinese)):
+        _, err = play(
+            started("x", "y"), finished("", "x", display={"kind": "text", "summary": summary}), language=language
+        )
+        assert f"→ {words}" in err
+    _, err = play(started("ask_user", "?"), finished("", "ask_user", display={"summary": "3 files"}), language="zh")
+    assert "→ 3 files" in err

@@ -295,6 +295,7 @@ def test_a_full_place_for_the_answer_is_told(program: Program, serve: Serve) -> 
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr
     assert b"No space left" in done.stderr
+    assert b"inside Gongfu" not in done.stderr
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "gbk", "latin-1"])

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TextIO
 
+from gongfu.core.errors import UserError
+
 _ASCII = str.maketrans({
     "●": "*", "✓": "+", "✗": "x", "→": "->", "…": "...", "·": "-", "—": "-", "–": "-", "│": "|", "⟳": "~",
     "☐": "[ ]", "☑": "[x]", "▶": "[>]", "⚠": "!", "↑": "^", "“": '"', "”": '"', "‘": "'", "’": "'",
@@ -28,7 +30,7 @@ def encodable(text: str, encoding: str) -> str:
 class Output:
     """One of the two standard streams.
 
-    `write` raises BrokenPipeError when the reader is gone and OSError when the place is full, and nothing else.
+    `write` raises BrokenPipeError when the reader is gone and UserError when the place is full, and nothing else.
     `fragile=False` makes it silent from the first failure on instead (for standard error).
     """
 
@@ -82,7 +84,7 @@ class Output:
         if not self._fragile:
             return
         if isinstance(error, OSError) and not isinstance(error, BrokenPipeError) and error.errno not in (None, 22):
-            raise error
+            raise UserError("cli.output_lost", reason=error.strerror or str(error)) from error
         raise BrokenPipeError from error  # EINVAL is what Windows says of a closed pipe, ValueError a closed file
 
 

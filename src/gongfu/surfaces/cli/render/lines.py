@@ -8,6 +8,7 @@ from gongfu.core import events as ev
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.render.diff import diff_lines
 from gongfu.surfaces.cli.render.numbers import duration, money, tokens
+from gongfu.surfaces.cli.render.summary import told
 from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style, clean, one_line
 from gongfu.surfaces.cli.width import clip, width
@@ -48,17 +49,23 @@ class Lines(Base, frozen=True):
 
     def _title(self, started: ev.ToolStarted, cells: int) -> str:
         text = one_line(started.title or _arguments(started.arguments))
+        if started.name == "todo":
+            text = told(text, self.speech)
         return f"  {clip(text, max(20, cells - 3))}" if text and text != started.name else ""
 
     def _outcome(self, finished: ev.ToolFinished, *, exited: bool) -> str:
         status = finished.result.status
         summary = one_line(str(finished.display.get("summary", "")), 120)
+        if finished.name != "ask_user":
+            summary = told(summary, self.speech)
         if status == "done" or (exited and summary):
             return summary
         word = self.speech(f"status_{status}")
         room = self.columns // 2 if self.columns else 160
         detail = clip(summary or self._refusal(finished.display) or one_line(finished.result.text), max(20, room))
-        return word + (f": {detail}" if detail and status in ("failed", "refused") else "")
+        if not detail or status not in ("failed", "refused"):
+            return word
+        return self.speech("because", what=word, why=detail)
 
     def _refusal(self, display: dict[str, Any]) -> str:
         """Why a call was not let through, in the person's words; "" when that is not what is shown."""
