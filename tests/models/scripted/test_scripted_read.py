@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,13 @@ def test_letters_written_as_two_escapes_are_one(tmp_path: Path) -> None:
         (step,) = read_script(tmp_path / name)
         assert isinstance(step, Call)
         assert step.arguments == {"command": "echo 🎉 你"}
+
+
+@pytest.mark.parametrize("text", ["- [\n", "- say: a\n\tb: c\n", "a: b: c\n", "- !!binary x\n- {say: }}\n"])
+def test_what_is_wrong_with_yaml_is_one_line_with_its_place(tmp_path: Path, text: str) -> None:
+    (tmp_path / "s.yaml").write_text(text)
+    with pytest.raises(ConfigError) as error:
+        read_script(tmp_path / "s.yaml")
+    assert "\n" not in str(error.value)
+    assert re.search(r"line \d+, column \d+", str(error.value))
+    assert "Nothing was sent" in str(error.value)

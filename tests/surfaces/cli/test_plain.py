@@ -206,6 +206,7 @@ def test_a_refusal_is_told_to_the_person_in_their_language(display: Display, eng
         ("200 of 1,234 files", "200 of 1,234 files", "200/1,234 个文件"),
         ("1 of 2 done", "1 of 2 done", "完成 1/2"),
         ("unchanged", "unchanged", "没有变化"),
+        ("job j1 running", "job j1 running", "后台任务 j1 运行中"),
         ("stopped, 3 lines", "stopped, 3 lines", "已停止，3 行"),
         ("+1 -1", "+1 -1", "+1 -1"),
         ("something new", "something new", "something new"),

@@ -20,7 +20,7 @@ TEXT = {
         "无法读取脚本 {file}：{detail}。没有发送任何内容。",
     ),
     "bad": (
-        "The script {file} is wrong at {where}: {detail}",
-        "脚本 {file} 在 {where} 处有误：{detail}",
+        "The script {file} is wrong at {where}: {detail}. Nothing was sent.",
+        "脚本 {file} 在 {where} 处有误：{detail}。没有发送任何内容。",
     ),
 }

@@ -47,7 +47,14 @@ def _parse(text: str, path: Path) -> Any:
     try:
         return scrub(cast("Any", YAML(typ="safe", pure=True)).load(text))
     except YAMLError as error:
-        raise ConfigError("scripted.unreadable", file=str(path), detail=str(error)) from error
+        raise ConfigError("scripted.unreadable", file=str(path), detail=_problem(error)) from error
+
+
+def _problem(error: Exception) -> str:
+    """What is wrong with YAML, in one line."""
+    mark: Any = getattr(error, "problem_mark", None)
+    problem = str(getattr(error, "problem", None) or error).partition("\n")[0]
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark is not None else problem
 
 
 def script_of(value: Any, file: str = "script") -> list[Step]:

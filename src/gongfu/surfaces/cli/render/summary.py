@@ -13,6 +13,7 @@ _PHRASES = {
     r"(?P<part>[\d,]+) of (?P<whole>[\d,]+) files": "sum_part",
     r"(?P<count>[\d,]+) match(?:es)? in (?P<files>[\d,]+) files?": "sum_found",
     **{f"(?P<count>[\\d,]+) (?:{one}|{many})": f"sum_{many}" for one, many in _COUNTED.items()},
+    r"job (?P<job>\w+) (?P<state>running|ended|stopped)": "sum_job",
     r"(?:unchanged|notebook|stopped|no answer)": "sum_word",
 }
 
@@ -30,6 +31,8 @@ def told(summary: str, speech: Speech) -> str:
 def _piece(text: str, speech: Speech) -> str | None:
     for pattern, key in _PHRASES.items():
         found = re.fullmatch(pattern, text)
+        if found and key == "sum_job":
+            return speech(f"sum_job_{found['state']}", job=found["job"])
         if found:
             return speech(f"sum_{text.replace(' ', '_')}" if key == "sum_word" else key, **found.groupdict())
     return None
