@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -65,6 +67,17 @@ class FileLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+@contextmanager
+def try_lock(path: Path) -> Generator[bool, None, None]:
+    """Whether the lock `path` was free; if so it is held inside the block. Never waits. OSError as `FileLock`."""
+    lock = FileLock(path)
+    held = lock.try_acquire()
+    try:
+        yield held
+    finally:
+        lock.release()
 
 
 def _lock(fd: int) -> bool:

@@ -18,7 +18,7 @@ from gongfu.core.errors import Refusal, UserError
 from gongfu.models.local.download import estimate, estimate_of, file_of, human_size, is_pulled, pull, pull_model
 from gongfu.models.local.meter import Meter, Progress
 from gongfu.models.local.models import KNOWN, LocalModel, find_model
-from gongfu.workspace.filelock import try_lock
+from gongfu.workspace.locks import try_lock
 from tests.models.local.files_server import FileServer
 from tests.models.local.packages import DATA, HUB, SCOPE, environment, offer, places_in, split, tiny, wheel_path
 

@@ -128,7 +128,7 @@ async def pull_model(
         return there
     if not yes:
         raise Refusal("local.not_agreed", name=model.name, size=human_size(model.size))
-    from gongfu.workspace.filelock import try_lock  # only when there is something to fetch
+    from gongfu.workspace.locks import try_lock  # only when there is something to fetch
 
     places.ensure(places.models)
     places.ensure(places.locks)

@@ -112,7 +112,7 @@ class LocalServer:
 
     async def _start(self, ends: float) -> Record | None:
         """Start it and wait; None when another process is doing so."""
-        from gongfu.workspace.filelock import try_lock  # only when a server has to be started
+        from gongfu.workspace.locks import try_lock  # only when a server has to be started
 
         self._places.ensure(self._places.locks)
         self._places.ensure(self._places.logs)
