@@ -97,7 +97,7 @@ async def test_a_current_folder_that_was_deleted_is_told(work: Path, monkeypatch
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="current folder is not there"):
         gongfu.open(home=work.parent / "home", env={"PATH": os.environ["PATH"]})
 
 

@@ -98,6 +98,8 @@ def _folder(path: str | Path) -> Path:
             return folder
     except (OSError, ValueError, RuntimeError):  # the current folder was deleted, no path, no such home
         pass
+    if str(path) in ("", "."):
+        raise UsageError("app.directory_gone")
     raise UsageError("app.no_directory", path=str(path))
 
 

@@ -6,7 +6,9 @@ import importlib
 import json
 import pkgutil
 import re
+import shlex
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from gongfu.surfaces.cli.reference import render_cli
 from gongfu.surfaces.cli.result import to_json
 from gongfu.surfaces.cli.width import width
 
-from .conftest import Program
+from .conftest import PYTHON, Program
 
 
 def script(program: Program, steps: str) -> str:
@@ -394,3 +396,28 @@ def test_one_event_stays_one_line_for_everyone_who_reads_lines() -> None:
     text = to_json({"text": "a\u2028b\u2029c\x85d 中"})
     assert len(text.splitlines()) == 1
     assert json.loads(text) == {"text": "a\u2028b\u2029c\x85d 中"}
+
+
+def test_doctor_finds_a_store_that_cannot_be_used(program: Program) -> None:
+    assert "Store" not in program.call("doctor").out
+    program.home.mkdir(exist_ok=True)
+    (program.home / "gongfu.db").write_text("garbage" * 1000)
+    for lang, name in (("en", "✗ Store"), ("zh", "✗ 会话库")):
+        checked = program.call("doctor", "--lang", lang)
+        assert name in checked.out
+        assert "gongfu doctor --salvage" in checked.out
+        assert checked.code == 1
+    assert program.call("doctor", "--salvage").code == 0
+    assert "Store" not in program.call("doctor").out
+
+
+def test_a_folder_that_was_deleted_is_called_the_current_one(program: Program) -> None:
+    gone = program.folder / "gone"
+    gone.mkdir()
+    words = [*PYTHON, "sessions"]
+    script = f"cd {shlex.quote(str(gone))} && rmdir {shlex.quote(str(gone))} && exec {shlex.join(words)}"
+    done = subprocess.run(
+        ["sh", "-c", script], env=program.env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert "The current folder is not there any more" in done.stderr

@@ -31,6 +31,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "check_git": ("git", "git"),
     "check_rg": ("ripgrep", "ripgrep"),
     "check_home": ("Files", "文件"),
+    "check_store": ("Store", "会话库"),
     "check_sizes": ("Sizes", "占用"),
     "check_settings": ("Settings", "设置"),
     "check_folder": ("Workspace", "工作区"),

@@ -107,7 +107,9 @@ def _home(cli: Cli, found: Places) -> list[Check]:
     try:
         found.ensure()
         free = shutil.disk_usage(found.home).free
-    except (UserError, OSError) as error:
+    except UserError as error:
+        return [Check(name="home", level="fail", detail=cli.say.told(error.key, error.values))]
+    except OSError as error:
         return [Check(name="home", level="fail", detail=str(error))]
     if not os.access(found.home, os.W_OK):
         return [Check(name="home", level="fail", detail=cli.say("setup.home_readonly", path=found.home))]
@@ -117,7 +119,23 @@ def _home(cli: Cli, found: Places) -> list[Check]:
         f"{cli.say(f'setup.size_{name}')} {size(weight(path))}"
         for name, path in (("store", found.store), ("artifacts", found.artifacts), ("models", found.models))
     )
-    return [Check(name="home", level=level, detail=here), Check(name="sizes", level="info", detail=sizes)]
+    checks = [Check(name="home", level=level, detail=here), Check(name="sizes", level="info", detail=sizes)]
+    return [*checks, *_store(cli, found)]
+
+
+def _store(cli: Cli, found: Places) -> list[Check]:
+    """Nothing when the store can be used or is not there yet."""
+    from gongfu.store.database import Database
+
+    if not found.store.exists():
+        return []
+    try:
+        with Database.open(found.store, busy_seconds=1) as store:
+            store.read("SELECT count(*) FROM sqlite_master")
+    except UserError as error:
+        fix = "gongfu doctor --salvage" if error.key == "store.damaged" else ""
+        return [Check(name="store", level="fail", detail=cli.say.told(error.key, error.values), fix=fix)]
+    return []
 
 
 def weight(path: Path) -> int:
