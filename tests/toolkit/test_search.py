@@ -357,3 +357,17 @@ def test_loops_are_counted() -> None:
         "(?:ab)+c": 1, "(?P<x>a*)b*": 2, "": 0, ")": 0, "(": 0,
     }  # fmt: skip
     assert {pattern: loops(pattern) for pattern in counts} == counts
+
+
+@needs_rg
+async def test_a_very_long_line_is_left_to_a_program_that_is_quick_with_it(tmp_path: Path) -> None:
+    (tmp_path / "app.min.js").write_text("function a(){return 1};" * 80_000 + "the end")
+    (tmp_path / "b.js").write_text("function b() { the end }\n")
+    tool = search_tools(Workspace(tmp_path, tmp_path), env=ENV, rg=RG)[1]
+    with anyio.fail_after(10):
+        none = await tool.run({"pattern": "function.*zzz"}, Context())
+        both = await tool.run({"pattern": "function.*the end", "show": "files"}, Context())
+    assert none.text.startswith("No match")
+    assert "stopped" not in none.text
+    assert "b.js" in both.text
+    assert "app.min.js" in both.text

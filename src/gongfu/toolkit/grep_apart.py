@@ -41,11 +41,12 @@ class Found(Base, frozen=True):
 
 async def search_safely(
     files: Sequence[Path], query: Query, skipped: Skipped, *, env: Mapping[str, str], until: float,
-    take: Callable[[Hits], None],
-) -> None:  # fmt: skip
+    take: Callable[[Hits], None], defer: bool = False,
+) -> list[Path]:  # fmt: skip
     """Give the hits in `files` to `take`: those of usual files first, then those with very long lines, in order.
 
-    TimeoutError after `until` (monotonic); what was found by then has been given. ToolFailure for a bad pattern.
+    With `defer` the latter are not searched but given back. TimeoutError after `until` (monotonic); what was found by
+    then has been given. ToolFailure for a bad pattern.
     """
     compile_query(query)
     apart: list[Path] = []
@@ -58,8 +59,10 @@ async def search_safely(
         await in_thread(here)
     else:
         apart += files
-    if apart:
+    if apart and not defer:
         await _in_process(apart, query, skipped, env, until, take)
+        apart = []
+    return apart
 
 
 async def _in_process(

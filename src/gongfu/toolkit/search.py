@@ -171,10 +171,12 @@ class SearchTools:
         until = time.monotonic() + _SECONDS
         env = child_env(self._env)
         endless = not query.literal and longest_line(query.pattern) == 0
-        program = self._program() if len(files) > _MANY or endless else ""
-        if not program:
-            await search_safely(files, query, skipped, env=env, until=until, take=report.add)
-            return
+        program = self._program()
+        if not program or not (len(files) > _MANY or endless):
+            take = report.add
+            files = await search_safely(files, query, skipped, env=env, until=until, take=take, defer=bool(program))
+            if not files:
+                return
         most = MOST_HITS if report.show == "lines" else 0
         hits = search_with_rg(program, files, query, skipped, env=env, until=until, most=most)
         async with aclosing(hits):
