@@ -79,6 +79,8 @@ class ProviderFault(GongfuError):
 
     `kind` is the stable name, `status` the HTTP status if there was one, `retry_after` seconds that the server
     asked to wait, `detail` the server's own words (already redacted), `model` the reference that was asked.
+    `said` is all that the server said, codes and types included, for recognising what it complains of. `again` tells
+    that the provider has learned from it: the same request is put otherwise when it is made again.
     """
 
     kind: ClassVar[str] = "fault"
@@ -92,6 +94,8 @@ class ProviderFault(GongfuError):
         self.status = status
         self.retry_after = retry_after
         self.model = model
+        self.said = ""
+        self.again = False
 
     def __str__(self) -> str:
         where = f" from {self.model}" if self.model else ""

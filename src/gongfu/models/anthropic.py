@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gongfu.core.errors import StreamCut
+from gongfu.core.errors import ProviderFault
 from gongfu.core.specs import ModelInfo
+from gongfu.models.adapt import Learned
 from gongfu.models.anthropic_body import MessagesBody, MessagesWriter, unwrapped
 from gongfu.models.assemble import Assembler
 from gongfu.models.faults import fault_in_stream
@@ -34,19 +35,24 @@ class Anthropic:
             quirks = for_model(load_quirks("anthropic"), info.name)
         self.info = info
         self._transport = transport
-        self._writer = MessagesWriter(info, quirks)
+        self._learned = Learned(info, quirks, MessagesWriter)
         versioned = re.search(r"/v\d\w*/?(\?|$)", transport.base_url)
         self._path = quirks.path if versioned else f"/v1{quirks.path}"
 
     async def complete(self, request: Request, /) -> AsyncGenerator[Delta, None]:
         """See `ModelProvider.complete`."""
-        body = self._writer.write(request)
+        writer = self._learned.writer
+        body = writer.write(request)
         reader = MessagesReader(request, body, self.info.ref)
-        async with aclosing(
-            exchange(self._transport, self._path, body.data, _VERSION, reader, self.info.ref)
-        ) as deltas:
-            async for delta in deltas:
-                yield delta
+        try:
+            async with aclosing(
+                exchange(self._transport, self._path, body.data, _VERSION, reader, self.info.ref)
+            ) as deltas:
+                async for delta in deltas:
+                    yield delta
+        except ProviderFault as fault:
+            self._learned.heed(fault, body.data, writer)
+            raise
 
     async def aclose(self) -> None:
         """Close the connections. May be called more than once."""
@@ -75,8 +81,6 @@ class MessagesReader:
         """What an event adds. Unknown kinds add nothing."""
         fields = decode(event.data)
         if fields is None:
-            if event.data.lstrip().startswith("{"):
-                raise StreamCut("an event of the answer arrived damaged")
             self._dropped += len(event.data)
             return []
         kind = text_at(fields, "type") or event.event
@@ -137,7 +141,10 @@ class MessagesReader:
         """An answer that is no stream, or an error."""
         if text_at(fields, "type") != "error" and dicts_at(fields, "content"):
             return self._message(fields)
-        raise fault_in_stream(fields, self._ref)
+        fault = fault_in_stream(fields, self._ref)
+        if fault.said:
+            raise fault
+        return []  # it says nothing: `wire.exchange` tells what it is
 
     def _message(self, message: dict[str, Any]) -> list[Delta]:
         deltas: list[Delta] = []

@@ -103,7 +103,7 @@ class MessagesWriter:
             fields["stop_sequences"] = stop
         if answer_tool:
             fields["tool_choice"] = {"type": "tool", "name": answer_tool}
-        return fields | self._quirks.extra
+        return {k: v for k, v in (fields | self._quirks.extra).items() if k not in self._quirks.leave_out}
 
     def _thinking(self, request: Request, history: Sequence[Message], limit: int) -> dict[str, Any]:
         """The fields that the setting of thinking stands for; a budget is kept below the output limit.

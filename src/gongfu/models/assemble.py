@@ -291,7 +291,7 @@ class Assembler:
         if not known.complete:
             return other_place and name != known.name
         same = arguments == (known.joined if known.whole is None else known.whole) and name == known.name
-        return bool(arguments) and (other_place or not same)
+        return other_place or (bool(arguments) and not same)
 
     def _merged_name(self, known: str, piece: str) -> str:
         """Names come whole, repeated with every piece, in pieces, or growing."""
@@ -312,11 +312,17 @@ class Assembler:
             return bool(block.joined.strip())
         if block.kind == "reasoning":
             return bool(block.joined or block.signature or block.data)
-        if block.found is None:
-            return bool(block.name or block.size or block.whole is not None)
+        if block.found is None and (block.size or block.whole is not None):
+            return True
+        if block.found is None:  # a name without arguments, which is no call of its own where it repeats another's id
+            return bool(block.name) and not (block.id and self._made_before(block))
         part = self._call_part(block)[0]
         value = _value(part.arguments)
         return not any(c.name == part.name and _value(c.arguments) == value for c in made)
+
+    def _made_before(self, block: _Block) -> bool:
+        twins = (b for b in self._blocks if b is not block and b.kind == "call" and b.id == block.id)
+        return any(b.name == block.name and (b.size or b.whole is not None) for b in twins)
 
     def _parts(self, block: _Block, *, cut: bool) -> list[tuple[Part, int]]:
         """The parts of a block, each with the bytes of garbage that were thrown away for it."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from gongfu.core.messages import CallPart, ImagePart, Message, ReasoningPart, ResultPart, TextPart
 from gongfu.core.specs import ModelInfo, ToolSpec
@@ -49,8 +50,11 @@ class BodyWriter:
         head = _fields(self._head(request))
         tools = self._tool_bytes(request.tools) if native else b""
         if tools:
-            head += b',"tools":' + tools + (b',"tool_choice":"auto"' if self._quirks.tool_choice else b"")
-            head += b',"parallel_tool_calls":true' if self._quirks.parallel_calls else b""
+            left = self._quirks.leave_out
+            choice = self._quirks.tool_choice and "tool_choice" not in left
+            parallel = self._quirks.parallel_calls and "parallel_tool_calls" not in left
+            head += b',"tools":' + tools + (b',"tool_choice":"auto"' if choice else b"")
+            head += b',"parallel_tool_calls":true' if parallel else b""
         messages = self._messages(request, system)
         limit = self._limit(request, len(head) + sum(map(len, messages)), self._joined.images)
         tail = _fields(self._tail(request, limit, tools=bool(tools)))
@@ -61,8 +65,8 @@ class BodyWriter:
 
     def _head(self, request: Request) -> dict[str, Any]:
         quirks = self._quirks
-        fields: dict[str, Any] = {"model": self._info.name, "stream": True}
-        if quirks.stream_usage:
+        fields: dict[str, Any] = {"model": self._info.name, "stream": quirks.stream}
+        if quirks.stream_usage and quirks.stream:
             fields["stream_options"] = {"include_usage": True}
         if quirks.sampling and request.temperature is not None:
             fields["temperature"] = min(request.temperature, quirks.temperature_max)
@@ -74,7 +78,7 @@ class BodyWriter:
         if not known_plain:
             fields.update(quirks.efforts.get(request.reasoning, {}))
         fields.update(quirks.extra)
-        return fields
+        return {k: v for k, v in fields.items() if k not in quirks.leave_out}
 
     def _tail(self, request: Request, limit: int, *, tools: bool) -> dict[str, Any]:
         fields: dict[str, Any] = {}
@@ -87,7 +91,7 @@ class BodyWriter:
             fields["response_format"] = {"type": "json_schema", "json_schema": named}
         elif request.schema is not None and kind == "json_object":
             fields["response_format"] = {"type": "json_object"}
-        return fields
+        return {k: v for k, v in fields.items() if k not in self._quirks.leave_out}
 
     def _system(self, request: Request) -> str:
         system = request.system
@@ -98,7 +102,9 @@ class BodyWriter:
 
     def _limit(self, request: Request, size: int, images: tuple[int, int]) -> int:
         """The output limit: what was asked for or the model's own, but no more than the window leaves."""
-        wanted = request.max_output or self._info.max_output or self._quirks.limit_always
+        known = self._info.max_output
+        wanted = min(request.max_output, known) if request.max_output and known else request.max_output or known
+        wanted = wanted or self._quirks.limit_always
         if not wanted or not self._info.window or not self._quirks.limit:
             return wanted if self._quirks.limit else 0
         image_bytes, image_cost = images
@@ -149,7 +155,10 @@ class BodyWriter:
         pieces = self._joined.pieces()
         if mark and history:
             pieces[-1] = self._piece(history[-1], history[-2] if history[1:] else None, mark=True)[0]
-        if system:
+        if system and self._quirks.system_role == "user" and history and history[0].role == "user":
+            first = replace(history[0], parts=(TextPart(text=f"{system}\n\n"), *history[0].parts))
+            pieces[0] = self._piece(first, None)[0]
+        elif system:
             start = encode({"role": self._quirks.system_role, "content": _marked(system) if mark else system})
             pieces = [start, b"," if pieces else b"", *pieces]
         return pieces

@@ -16,9 +16,9 @@ from gongfu.models.quirks import Quirks
 from gongfu.models.sse import ServerEvent
 from gongfu.models.thinktags import ThinkSplitter, split_unopened
 from gongfu.models.usage import usage_of
+from gongfu.models.wire import read_json
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thought")
-_decode = msgspec.json.Decoder().decode
 
 
 class ChatReader:
@@ -50,10 +50,7 @@ class ChatReader:
         if event.data.strip() == "[DONE]":
             self._ended = self._done = True
             return []
-        try:
-            value: Any = _decode(event.data)
-        except (msgspec.DecodeError, RecursionError, ValueError):
-            value = _lenient(event.data)
+        value = read_json(event.data)
         if isinstance(value, list):
             return [d for item in cast("list[Any]", value) for d in self._chunk(item, event.event)]
         return self._chunk(value, event.event)
@@ -99,7 +96,7 @@ class ChatReader:
             if not isinstance(choice, dict):
                 continue
             fields = cast("dict[str, Any]", choice)
-            index = fields.get("index") or 0
+            index = _index(fields.get("index")) or 0
             self._chosen = index if self._chosen is None else self._chosen
             if index == self._chosen:
                 deltas += self._choice(fields)
@@ -305,13 +302,3 @@ def _index(value: Any) -> int | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return int(value)
     return int(value) if isinstance(value, str) and value.isdigit() else None
-
-
-def _lenient(data: str) -> Any:
-    """Lone surrogates and NaN are told by some servers; everything else that is no JSON is nothing."""
-    import json  # only for a chunk that is not strict JSON
-
-    try:
-        return json.loads(data, strict=False)
-    except (ValueError, RecursionError):
-        return None

@@ -75,12 +75,13 @@ class Connection:
         return bytes(event.data) if isinstance(event, h11.Data) else None
 
     async def _event(self, seconds: float) -> h11.Event | type[h11.PAUSED]:
+        begun = self._h11.their_state is h11.SEND_BODY
         while True:
             try:
                 event = self._h11.next_event()
             except h11.RemoteProtocolError as error:
                 if self._received:
-                    raise Broken(f"the server broke off or does not speak HTTP ({error})") from None
+                    raise Broken(_broken(error, begun=begun)) from None
                 raise Broken("the server closed the connection without an answer", stale=True) from None
             if event is not h11.NEED_DATA:
                 return event  # pyright: ignore[reportReturnType]  # NEED_DATA is excluded one line above
@@ -125,6 +126,13 @@ class Connection:
         """Close the socket at once, also while being cancelled."""
         with anyio.CancelScope(shield=True):
             await self._stream.aclose()
+
+
+def _broken(error: h11.RemoteProtocolError, *, begun: bool) -> str:
+    reason = str(error).partition(":")[0]
+    if begun and "closed" in reason:
+        return "the server closed the connection before the end of its answer"
+    return f"the server broke off or does not speak HTTP ({reason})"
 
 
 def _is_readable(descriptor: int) -> bool:

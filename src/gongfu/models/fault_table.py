@@ -35,6 +35,8 @@ RULES: tuple[tuple[str, tuple[int, ...], str], ...] = (
     ("bad_request", (), r"max_\w*tokens: \d+ > \d+|maximum allowed number of output tokens"),  # Anthropic
     ("bad_request", (), r"(invalid|range of) ['\"`]?max_\w*tokens|at most \d+ (completion|output) tokens"),  # DeepSeek
     ("bad_request", (), r"max_?(output)?_?tokens (has a )?value of \d+|budget_tokens"),  # Vertex, Anthropic
+    # --- an order or a role that a template does not know ----------------------------------------------------------
+    ("bad_request", (), r"jinja|chat[ _]template|roles must alternate|alternate user/assistant"),  # llama.cpp, vLLM
     # --- money and accounts ----------------------------------------------------------------------------------------
     ("refused", (429,), r"quota exceeded for metric.{0,200}\blimit: 0\b"),  # Gemini: a model outside the free tier
     (
@@ -120,6 +122,7 @@ RULES: tuple[tuple[str, tuple[int, ...], str], ...] = (
     ("unauthorized", (), r"api[_ -]?key (is )?(not valid|invalid|expired|missing|required|incorrect)"),  # Gemini
     ("unauthorized", (), r"(invalid|incorrect|missing|wrong|expired|no|bad)[_ ](x-)?api[_ -]?key|api_key_invalid"),
     ("unauthorized", (), r"authentication[_ ](error|fail)|no auth credentials|invalid[_ ](authentication|bearer)"),
+    ("unauthorized", (), r"not authenticated|unauthenticated|unauthorized"),  # FastAPI, gateways
     ("unauthorized", (), r"身份验证|api ?key.{0,6}(无效|错误|过期)|令牌"),
     # --- refused for good ------------------------------------------------------------------------------------------
     ("refused", (), r"model_not_found|model not exist|not (a )?valid model|(unknown|invalid|unsupported) model\b"),

@@ -41,7 +41,7 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes, model: str) -
     error = _parse(body)
     messages, labels = _words(error)
     if 300 <= status < 400:
-        messages.insert(0, f"the address moved to {headers.get('location', 'elsewhere')}")
+        messages.insert(0, f"base_url is out of date: it moved to {headers.get('location', 'elsewhere')}")
     kind = _classify(status, messages, labels)
     return _fault(kind, messages, labels, status=status, retry=retry_after(headers, error), model=model)
 
@@ -68,7 +68,9 @@ def _fault(
     detail = redact(words[:_TEXT])
     if len(detail) > _DETAIL:
         detail = detail[: _DETAIL - 1].rstrip() + "…"
-    return _KINDS[kind](detail or "no explanation", status=status, retry_after=retry, model=model)
+    fault = _KINDS[kind](detail or "no explanation", status=status, retry_after=retry, model=model)
+    fault.said = redact(" ".join([*messages, *labels])[:_TEXT])
+    return fault
 
 
 def _classify(status: int, messages: list[str], labels: list[str]) -> str:

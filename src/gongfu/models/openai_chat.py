@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from gongfu.core.errors import ProviderFault
+from gongfu.models.adapt import Learned
 from gongfu.models.assemble import Assembler
 from gongfu.models.chat_body import BodyWriter
 from gongfu.models.chat_stream import ChatReader
@@ -24,19 +26,22 @@ class OpenAIChat:
     def __init__(self, info: ModelInfo, transport: Transport, quirks: Quirks) -> None:
         self.info = info
         self._transport = transport
-        self._quirks = quirks
-        self._writer = BodyWriter(info, quirks)
+        self._learned = Learned(info, quirks, BodyWriter)
 
     async def complete(self, request: Request, /) -> AsyncGenerator[Delta, None]:
         """See `ModelProvider`. Closing the generator closes the connection at once."""
-        body = self._writer.write(request)
-        style = "markers" if self.info.tools else "fenced"
+        writer, quirks = self._learned.writer, self._learned.quirks
+        body = writer.write(request)
+        style = "markers" if self._learned.info.tools else "fenced"
         assembler = Assembler(request.tools, model=self.info.ref, limit=body.limit, style=style)
-        reader = ChatReader(assembler, self._quirks, self.info.ref)
-        deltas = exchange(self._transport, self._quirks.path, body.data, {}, reader, self.info.ref)
-        async with aclosing(deltas):
-            async for delta in deltas:
-                yield delta
+        reader = ChatReader(assembler, quirks, self.info.ref)
+        try:
+            async with aclosing(exchange(self._transport, quirks.path, body.data, {}, reader, self.info.ref)) as deltas:
+                async for delta in deltas:
+                    yield delta
+        except ProviderFault as fault:
+            self._learned.heed(fault, body.data, writer)
+            raise
 
     async def aclose(self) -> None:
         """Close the kept connections."""

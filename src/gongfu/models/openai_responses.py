@@ -8,8 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gongfu.core.errors import StreamCut
+from gongfu.core.errors import ProviderFault
 from gongfu.core.specs import ModelInfo
+from gongfu.models.adapt import Learned
 from gongfu.models.assemble import Assembler
 from gongfu.models.faults import fault_in_stream
 from gongfu.models.protocol import Answer, Delta, Request
@@ -32,15 +33,20 @@ class OpenAIResponses:
         quirks = quirks or quirks_for(transport.base_url, info.name, api="openai_responses")
         self.info = info
         self._transport = transport
-        self._writer = ResponsesWriter(info, quirks)
+        self._learned = Learned(info, quirks, ResponsesWriter)
 
     async def complete(self, request: Request, /) -> AsyncGenerator[Delta, None]:
         """See `ModelProvider.complete`."""
-        body = self._writer.write(request)
+        writer = self._learned.writer
+        body = writer.write(request)
         reader = ResponsesReader(request, body, self.info.ref)
-        async with aclosing(exchange(self._transport, _PATH, body.data, {}, reader, self.info.ref)) as deltas:
-            async for delta in deltas:
-                yield delta
+        try:
+            async with aclosing(exchange(self._transport, _PATH, body.data, {}, reader, self.info.ref)) as deltas:
+                async for delta in deltas:
+                    yield delta
+        except ProviderFault as fault:
+            self._learned.heed(fault, body.data, writer)
+            raise
 
     async def aclose(self) -> None:
         """Close the connections. May be called more than once."""
@@ -66,8 +72,6 @@ class ResponsesReader:
         """What an event adds. Unknown kinds add nothing."""
         fields = decode(event.data)
         if fields is None:
-            if event.data.lstrip().startswith("{"):
-                raise StreamCut("an event of the answer arrived damaged")
             self._dropped += 0 if event.data.strip() == "[DONE]" else len(event.data)
             return []
         kind = text_at(fields, "type") or event.event

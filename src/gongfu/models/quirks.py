@@ -44,6 +44,8 @@ class Quirks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     # The body. `limit` names the field of the output limit; `limit_always` sends one even if none is known.
     path: str = "/chat/completions"
+    stream: bool = True
+    leave_out: tuple[str, ...] = ()  # fields that are not sent, whatever asks for them
     limit: Literal["max_tokens", "max_completion_tokens", ""] = "max_tokens"
     limit_always: int = 0
     system_role: Literal["system", "developer", "user"] = "system"
@@ -149,9 +151,12 @@ def for_model(quirks: Quirks, model: str) -> Quirks:
 
 
 def _by_address(base_url: str, api: str) -> str:
-    parts = urlsplit(base_url)
-    host = (parts.hostname or "").lower()
-    place = f"{host}:{parts.port}" if parts.port else host
+    try:
+        parts = urlsplit(base_url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return ""  # no address: the first request says so
+    place = f"{host}:{port}" if port else host
     for entry in _entries():
         if entry.api == api and any(fnmatchcase(host, p) or fnmatchcase(place, p) for p in entry.hosts):
             return entry.name

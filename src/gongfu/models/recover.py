@@ -35,18 +35,24 @@ class _Fences:
     """Follows Markdown line by line and knows whether the next character stands in code."""
 
     def __init__(self) -> None:
-        self._line = ""
+        self._pieces: list[str] = []  # of the line: pieces are many and lines may be long
         self._fence = ""
+
+    @property
+    def _line(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces[:] = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
 
     def add(self, text: str) -> None:
         if "\n" not in text:
-            self._line += text
+            self._pieces.append(text)
             return
-        *lines, rest = text.split("\n")
+        first, *lines, rest = text.split("\n")
+        self._close_line(self._line + first)
         for line in lines:
-            self._close_line(self._line + line)
-            self._line = ""
-        self._line += rest
+            self._close_line(line)
+        self._pieces[:] = [rest]
 
     def _close_line(self, line: str) -> None:
         found = _FENCE.match(line)

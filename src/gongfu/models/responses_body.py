@@ -37,7 +37,7 @@ class ResponsesWriter:
         self._tools: tuple[tuple[ToolSpec, ...], list[dict[str, Any]]] = ((), [])
         self.profile = Profile(
             model=info.ref,
-            reasoning="always",
+            reasoning="never" if quirks.reasoning_back == "never" else "always",
             unsigned=False,
             images=info.images,
             result_images=True,
@@ -56,9 +56,11 @@ class ResponsesWriter:
             fields["instructions"] = scrub_text(request.system)
         if request.tools and self._info.tools:
             fields["tools"] = self._tool_list(request.tools)
-        head = encode(fields)[:-1]
+        head = encode({k: v for k, v in fields.items() if k not in self._quirks.leave_out})[:-1]
         self._joined.update(project(request.messages, self.profile, self._memo))
         limit = request.max_output or self._info.max_output
+        if "max_output_tokens" in self._quirks.leave_out:
+            limit = 0
         if limit:
             limit = output_limit(
                 limit, self._info, bytes_tokens(len(head) + self._joined.size) + self._joined.images[1]
@@ -82,7 +84,7 @@ class ResponsesWriter:
             schema = wire_schema(request.schema, self._quirks)
             named = {"name": request.schema_name, "schema": schema, "strict": is_strict(schema)}
             fields["text"] = {"format": {"type": "json_schema", **named}}
-        return fields
+        return {k: v for k, v in fields.items() if k not in self._quirks.leave_out}
 
     def _tool_list(self, tools: tuple[ToolSpec, ...]) -> list[dict[str, Any]]:
         if self._tools[0] != tools:

@@ -45,10 +45,13 @@ def delay_for(fault: ProviderFault, attempt: int, elapsed: float, policy: RetryP
 
     `elapsed` is seconds since the first fault, `random` lies in [0, 1). What the server asked for is honoured and
     only lengthened; a wait that does not fit into the budget is not begun. Otherwise half of the exponential step is
-    jittered ("equal jitter": M. Brooker, Exponential Backoff And Jitter, 2015).
+    jittered ("equal jitter": M. Brooker, Exponential Backoff And Jitter, 2015). A fault that the provider has learned
+    from is not waited for.
     """
-    if not fault.retryable or attempt >= policy.max_attempts:
+    if attempt >= policy.max_attempts or not (fault.retryable or fault.again):
         return None
+    if fault.again:
+        return 0.0
     if fault.retry_after:
         delay = fault.retry_after + random * min(1.0, fault.retry_after / 4)
     else:
@@ -86,6 +89,7 @@ async def attempts(
         now = clock()
         first = now if first is None else first
         wait = None if _has_text(fault) else delay_for(fault, attempt, now - first, policy, (rng or _random)())
+        _tell_wait(fault, wait)
         yield Failed(fault=fault, attempt=attempt, retry_in=wait)
         if wait is None:
             raise fault
@@ -116,11 +120,21 @@ async def retrying(
         now = clock()
         first = now if first is None else first
         wait = delay_for(fault, attempt, now - first, policy, (rng or _random)())
+        _tell_wait(fault, wait)
         if tell is not None:
             tell(Failed(fault=fault, attempt=attempt, retry_in=wait))
         if wait is None:
             raise fault
         await sleep(wait)
+
+
+def _tell_wait(fault: ProviderFault, wait: float | None) -> None:
+    """Say how long the server asks to wait where that is longer than anybody waits here."""
+    if wait is None and fault.retryable and fault.retry_after and fault.retry_after > 1:
+        seconds = round(fault.retry_after)
+        minutes = seconds // 60
+        span = f"{seconds} s" if minutes < 2 else f"{minutes} min" if minutes < 120 else f"{minutes // 60:,} h"
+        fault.detail = f"{fault.detail.rstrip('.')} (the server asks to wait {span})"
 
 
 def _has_text(fault: ProviderFault) -> bool:

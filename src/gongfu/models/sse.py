@@ -36,6 +36,7 @@ class SSEDecoder:
         self._event = ""
         self._id = ""
         self._data: list[str] = []
+        self.count = 0  # lines of data so far
 
     def feed(self, data: bytes) -> list[ServerEvent]:
         """The events that `data` completes."""
@@ -84,11 +85,13 @@ class SSEDecoder:
         if line.startswith(b"{"):
             events.append(ServerEvent(data=line.decode("utf-8", "replace")))
             self._size = 0
+            self.count += 1
             return
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
             self._data.append(value.decode("utf-8", "replace"))
+            self.count += 1
         elif name == b"event":
             self._event = value.decode("utf-8", "replace")
         elif name == b"id":

@@ -157,7 +157,7 @@ class Transport:
                 connection = None  # closed by the server while it was idle: the request cannot have run
             except h11.LocalProtocolError as error:
                 await connection.aclose()
-                raise BadRequest(f"the request's headers cannot be sent: {_no_value(error)}") from None
+                raise BadRequest(f"the request's headers cannot be sent ({_no_value(error)}); check the key") from None
             except BaseException:
                 await connection.aclose()
                 raise
@@ -223,7 +223,8 @@ async def _drain(connection: Connection) -> None:
 
 
 def _no_value(error: Exception) -> str:
-    return str(error).partition(":")[0]
+    """What is wrong, without the value, which may be a key."""
+    return str(error).partition(" b'")[0].partition(":")[0].lower()
 
 
 def _unpacker(encoding: str) -> Callable[[bytes], bytes]:

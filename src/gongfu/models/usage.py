@@ -6,6 +6,8 @@ from typing import Any, cast
 
 from gongfu.core.specs import Usage
 
+_DIGITS = 12  # a count with more of them is no count
+
 
 def usage_of(fields: dict[str, Any], *, cached_outside: bool = False, output_from_total: bool = False) -> Usage:
     """The record for a `usage` object of Chat Completions or one of its relatives.
@@ -52,6 +54,8 @@ def _inside(fields: dict[str, Any], *names: str) -> dict[str, Any]:
 def _number(fields: dict[str, Any], *names: str) -> int:
     for name in names:
         value = fields.get(name)
-        if isinstance(value, int | float) and value > 0:
+        if isinstance(value, str) and value.isdecimal() and len(value) <= _DIGITS:
+            value = int(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 10**_DIGITS:
             return int(value)
     return 0

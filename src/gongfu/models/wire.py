@@ -12,13 +12,15 @@ from gongfu.core.errors import ContentFilter, ProviderFault, Refused, StreamCut
 from gongfu.core.jsonfix import scrub_text
 from gongfu.core.messages import ImagePart, Message
 from gongfu.core.tokens import bytes_tokens, image_tokens
-from gongfu.models.faults import fault_of
+from gongfu.models.faults import fault_in_stream, fault_of, redact
 from gongfu.models.finish import is_broken
 from gongfu.models.protocol import Answer, Delta, Prepared
 from gongfu.models.sse import ServerEvent, SSEDecoder
 from gongfu.models.transport import Reply, Transport
 
 _WHOLE = 64 << 20
+_SHOWN = 200
+_ANSWERS = ("choices", "output", "content")
 _ERROR = 1 << 20
 
 PLAIN = "plain"
@@ -56,6 +58,7 @@ async def exchange(
     A broken stream, and passing trouble told in the middle of one, is a `StreamCut` with what had arrived.
     """
     yield Prepared(body=body)
+    first: ServerEvent | None = None
     try:
         async with transport.stream(path, body, headers) as reply:
             if not 200 <= reply.status < 300:
@@ -63,6 +66,7 @@ async def exchange(
             try:
                 async with aclosing(server_events(reply)) as events:
                     async for event in events:
+                        first = first or event
                         for delta in reader.event(event):
                             yield delta
                         if reader.done:
@@ -72,7 +76,7 @@ async def exchange(
                     raise
         for delta in reader.flush():
             yield delta
-        yield _judged(reader, ref)
+        yield _judged(reader, first, ref)
     except ProviderFault as fault:
         fault.model = ref
         partial = reader.partial() if fault.retryable else None
@@ -83,15 +87,32 @@ async def exchange(
         raise
 
 
-def _judged(reader: Reader, ref: str) -> Answer:
+def _judged(reader: Reader, first: ServerEvent | None, ref: str) -> Answer:
     answer = reader.answer()
+    if first is None:
+        raise StreamCut("the server answered with nothing", model=ref)
+    if first.event == PLAIN and (answer is None or not answer.message.parts):
+        _check_plain(first.data, ref)
     if answer is None:
-        raise StreamCut("the answer broke off before its end", partial=reader.partial(), model=ref)
+        raise StreamCut("the stream ended early", partial=reader.partial(), model=ref)
     if is_broken(answer.raw_finish):
         raise StreamCut(f"the server ended the answer with {answer.raw_finish!r}", partial=reader.partial(), model=ref)
     if answer.finish == "filter" and not answer.message.parts:
         raise ContentFilter(f"the answer was withheld ({answer.raw_finish})", model=ref)
     return answer
+
+
+def _check_plain(data: str, ref: str) -> None:
+    """Raise what is said in a body that is no answer, although its status is that of one."""
+    fields = decode(data)
+    if fields is None:
+        raise StreamCut(f"the server answered with what is no answer: {redact(data[:_SHOWN])}", model=ref)
+    if any(name in fields for name in _ANSWERS):
+        return
+    fault = fault_in_stream(fields, ref)
+    if fault.said:
+        raise fault
+    raise Refused(f"the server answered with what is no answer: {redact(data[:_SHOWN])}", model=ref)
 
 
 async def server_events(reply: Reply) -> AsyncGenerator[ServerEvent, None]:
@@ -119,6 +140,9 @@ async def server_events(reply: Reply) -> AsyncGenerator[ServerEvent, None]:
     if decoder is not None:
         for event in decoder.flush():
             yield event
+        if not decoder.count:
+            said = " ".join(redact(b"".join(whole)[:_SHOWN].decode("utf-8", "replace")).split())
+            raise StreamCut(f"the server answered with what is no stream of events: {said}", status=reply.status)
         return
     for event in _plain(b"".join(whole).strip(), reply):
         yield event
@@ -175,11 +199,28 @@ def image_surcharge(message: Message) -> int:
 
 def decode(data: str) -> dict[str, Any] | None:
     """The object that the data of an event is, or None."""
-    try:
-        value: Any = msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    value = read_json(data)
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def read_json(data: str) -> Any:
+    """The value that the data of an event is; None for what is no JSON.
+
+    Some servers tell halves of surrogate pairs, control characters, NaN and numbers beyond all bounds: they are taken.
+    Raises StreamCut for an object that is damaged: what stood in it is missing from the answer.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        pass
+    import json  # only for an event that is not strict JSON
+
+    try:
+        return json.loads(data, strict=False)
+    except (ValueError, RecursionError):
+        if data.lstrip().startswith("{"):
+            raise StreamCut("an event of the answer arrived damaged") from None
+        return None
 
 
 def text_at(fields: Mapping[str, Any], key: str) -> str:
