@@ -28,6 +28,7 @@ _LINE = 60
 _WHOLE_CHARS = 900  # what fits into one reply with its quotes and line ends written as escapes
 _SILENT = ("", "(no output)")
 _QUOTED = re.compile(r"`([^`\n]+)`")
+_TEST = re.compile(r"(?i)(?:^|/)(?:tests?|specs?|conftest)(?:[/_.-]|$)|[_.-](?:test|spec)s?\.")
 _COMMAND = re.compile(r"(?:\S+=\S+ )*(?:python\S*|pytest|node|npm|make|sh|bash|ruby|go|cargo|java|\./\S+)(?: |$)")
 _OUTPUT = re.compile(r"(?i)\b(?:print|output|show|display|write)(?:s|ed|ing)?\b|打印|输出|显示")
 _DO_NOT_RUN = re.compile(
@@ -179,10 +180,10 @@ def _after_change(turn: Turn) -> str:
 
 
 def named_files(turn: Turn) -> list[str]:
-    """The files of the folder that the task names, other than in the commands that it quotes."""
+    """The files of the folder that the task names, other than tests and those in the commands that it quotes."""
     text = _QUOTED.sub(lambda quoted: "" if _COMMAND.match(quoted[1]) else quoted[1], turn.task)
     words = set(re.findall(r"[\w./-]*\w", text))
-    return [file.path for file in turn.files if file.path in words]
+    return [file.path for file in turn.files if file.path in words and not _TEST.search(file.path)]
 
 
 def check_command(turn: Turn) -> str:
