@@ -85,7 +85,7 @@ def test_a_longer_name_of_a_missing_field_is_understood(name: str) -> None:
         ({}, "required but missing: path (the arguments arrived empty)"),
         ({"count": 1}, "required but missing: path (arrived: count)"),
         ({"path": ["a"]}, 'path must be a string; arrived: array ["a"]'),
-        ({"path": None}, "path must be a string; arrived: null null"),
+        ({"path": None}, "path must be a string; arrived: null"),
         ({"path": "p", "count": "five"}, 'count must be an integer; arrived: string "five"'),
         ({"path": "p", "count": True}, "count must be an integer; arrived: boolean true"),
         ({"path": "p", "count": 1.5}, "count must be an integer; arrived: number 1.5"),
@@ -195,3 +195,31 @@ def test_simple_schemas_need_no_validator() -> None:
         "assert validate(s, {'a': '1'}).args == {'a': 1}; assert 'jsonschema_rs' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+WRAPPED = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+
+
+@pytest.mark.parametrize("key", ["arguments", "parameters", "input", "args"])
+@pytest.mark.parametrize("around", [{}, {"name": "read_file"}, {"type": "function", "id": "c1"}])
+def test_arguments_put_into_their_call_once_more_are_taken_out(key: str, around: dict[str, Any]) -> None:
+    assert validate(WRAPPED, {**around, key: {"path": "a"}}).args == {"path": "a"}
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"arguments": "a"},
+        {"arguments": {"path": "a"}, "path": "b"},
+        {"arguments": {"path": "a"}, "parameters": {"path": "b"}},
+        {"arguments": {"path": "a"}, "reason": "b"},
+        {"other": {"path": "a"}},
+    ],
+)
+def test_what_may_be_meant_otherwise_is_not_taken_out(args: dict[str, Any]) -> None:
+    assert validate(WRAPPED, args).args == args
+
+
+def test_a_tool_that_has_such_an_argument_keeps_it() -> None:
+    schema = {"type": "object", "properties": {"input": {"type": "object"}}, "required": ["input"]}
+    assert validate(schema, {"input": {"input": 1}}).args == {"input": {"input": 1}}

@@ -20,7 +20,7 @@ from gongfu.core.jsonfix import parse_arguments, scrub_text
 from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, TextPart
 from gongfu.core.specs import ToolSpec, Usage
 from gongfu.models.finish import finish_of, is_cut
-from gongfu.models.markers import Found, bare_name
+from gongfu.models.markers import Found, meant_name
 from gongfu.models.protocol import Answer, CallProgress, Delta, Reasoning, Text
 from gongfu.models.recover import MarkerFilter, Style
 
@@ -342,7 +342,7 @@ class Assembler:
 
     def _call_part(self, block: _Block) -> tuple[CallPart, int]:
         found = block.found
-        name = block.name if block.name in self._tools else bare_name(block.name)
+        name = meant_name(block.name, self._tools)
         tool = self._tools.get(name)
         schema = tool.parameters if tool else {}
         if found is not None and tool is not None:
@@ -354,7 +354,7 @@ class Assembler:
         problem = read.problem or (_HALF if found is not None and found.cut else "")
         return CallPart(
             id="",
-            name=name if tool else block.name,
+            name=name,
             arguments=read.text,
             wire_id=block.id,
             raw=scrub_text(read.raw),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from typing import Any
 
 from gongfu.core.base import Base
@@ -64,6 +66,27 @@ class Found(Base, frozen=True):
     raw_values: bool = False
     source: str = ""
     cut: bool = False
+
+
+def meant_name(name: str, names: Collection[str]) -> str:
+    """The one of `names` that a model meant, else `name` as it is.
+
+    Models put a family in front (`default_api.read_file`, `functions.read_file:0`) and spell as other programs do
+    (`ReadFile`, `read-file`). Two tools that differ in nothing else are not guessed between.
+    """
+    if name in names:
+        return name
+    for candidate in (bare := bare_name(name), re.split(r"[.:/]+", bare)[-1]):
+        if candidate in names:
+            return candidate
+        same = [n for n in names if _letters(n) == _letters(candidate)]
+        if len(same) == 1:
+            return same[0]
+    return name
+
+
+def _letters(name: str) -> str:
+    return "".join(c for c in name.casefold() if c.isalnum())
 
 
 def bare_name(name: str) -> str:

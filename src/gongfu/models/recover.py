@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from gongfu.models.markers import PAIRS, STRAY, Found, bare_name
+from gongfu.models.markers import PAIRS, STRAY, Found, bare_name, meant_name
 
 Style: TypeAlias = Literal["markers", "fenced", "off"]
 """Where written calls are looked for: "markers" (models with tools; never inside a code fence or inline code),
@@ -238,7 +238,8 @@ class MarkerFilter:
             return False
         if cut and PAIRS.get(opener) and has_tail(body):
             return False
-        calls = [f for f in self._read(body, cut=cut) if f.name in self._names]
+        meant = [structs.replace(f, name=meant_name(f.name, self._names)) for f in self._read(body, cut=cut)]
+        calls = [f for f in meant if f.name in self._names]
         if not calls:
             return False
         unfinished = cut and not is_whole(body) and bool(PAIRS.get(opener) or opener == "\0")
@@ -283,7 +284,7 @@ class MarkerFilter:
         name = bare_name(word.group()) if word else ""
         if word and word.end() == len(body) and not final:
             return any(n.startswith(name) or "functions.".startswith(name) for n in self._names)
-        return name in self._names
+        return meant_name(name, self._names) in self._names
 
     def _release(self, out: list[str | Found]) -> bool:
         """It is no call: show the opener and look at the rest again."""

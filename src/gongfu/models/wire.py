@@ -107,8 +107,8 @@ def _check_plain(data: str, ref: str) -> None:
     fields = decode(data)
     if fields is None:
         raise StreamCut(f"the server answered with what is no answer: {redact(data[:_SHOWN])}", model=ref)
-    if any(name in fields for name in _ANSWERS):
-        return
+    if any(fields.get(name) == [] for name in _ANSWERS):
+        return  # an empty answer
     fault = fault_in_stream(fields, ref)
     if fault.said:
         raise fault

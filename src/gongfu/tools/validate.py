@@ -21,6 +21,10 @@ _LIMITS = (
 )  # fmt: skip
 
 
+_WRAPPERS = ("arguments", "parameters", "args", "input", "params", "kwargs", "tool_input")
+_AROUND = ("name", "tool", "tool_name", "function", "type", "id")
+
+
 class Checked(Base, frozen=True):
     """`args` after safe repairs; `problem` is "" when they are valid, else the sentence for the model."""
 
@@ -35,12 +39,23 @@ def validate(schema: Any, args: dict[str, Any]) -> Checked:
     if not isinstance(schema, dict):
         return Checked(args=args, problem="this tool takes no arguments at all" if schema is False and args else "")
     root = cast("Schema", schema)
+    args = _unwrapped(root, args)
     mended = coerce(root, args, root)
     result = cast("dict[str, Any]", mended) if isinstance(mended, dict) else args
     problem = _problem(root, result, "")
     if not problem and not _simple(root):
         problem = _by_library(root, result)
     return Checked(args=result, problem=problem)
+
+
+def _unwrapped(root: Schema, args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments out of the call that some models put them into once more: {"name": …, "arguments": {…}}."""
+    properties = cast("Schema", root.get("properties") or {})
+    inner = [k for k in args if k in _WRAPPERS]
+    if len(inner) != 1 or any(k in properties for k in args) or not set(args) <= {*inner, *_AROUND}:
+        return args
+    found = args[inner[0]]
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else args
 
 
 def _at(where: str) -> str:
@@ -149,7 +164,7 @@ def _plain(node: Any) -> Any:
 
 
 def _arrived(value: Any) -> str:
-    return f"arrived: {kind_of(value)} {_short(_json(value))}"
+    return "arrived: null" if value is None else f"arrived: {kind_of(value)} {_short(_json(value))}"
 
 
 def _json(value: Any) -> str:

@@ -353,3 +353,15 @@ def lives(word: str) -> bool:
         if process.info["status"] != psutil.STATUS_ZOMBIE and word in " ".join(process.info["cmdline"] or ()):
             return True
     return False
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--max-cost", "nan"], ["--max-steps", "0"], ["--nope"], ["--json", "--stream-json"]]
+)
+@pytest.mark.parametrize("form", ["--json", "--stream-json"])
+def test_what_is_wrong_with_a_command_line_comes_in_the_form_that_it_asks_for(
+    program: Program, form: str, wrong: list[str]
+) -> None:
+    done = program.call("run", form, *wrong, "count")
+    assert done.code == 2
+    assert json.loads(done.out.splitlines()[-1])["exit_code"] == 2

@@ -47,7 +47,8 @@ class Cli:
         self.err_style = Style(color=wants_color(self.err, env, refused=plain))
         self.dumb = env.get("TERM") == "dumb"
         self.bare = False  # no command was named: the words are a task
-        self.form = ""  # "json" or "stream" once the command line has asked for one
+        # the form of the result, known before the command line is understood: what is wrong with it comes in that form
+        self.form = "json" if "--json" in flags else "stream" if "--stream-json" in flags else ""
         self.session = ""  # the session, once there is one
         self.person: Person | None = None
         self.mark = new_id("x")
