@@ -6,8 +6,10 @@ not asked for, nothing is asked for ever.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
+import anyio
 import pytest
 
 from gongfu.core.errors import ProviderFault, StreamCut, Unauthorized
@@ -24,6 +26,7 @@ from gongfu.models.transport import Transport
 from gongfu.models.usage import usage_of
 from tests.bugs.streams import BASH, call, chunk, everywhere, read, sse, usage
 from tests.models.dialects import collect
+from tests.models.raw_server import Exchange, raw_server
 
 pytestmark = pytest.mark.anyio
 
@@ -104,6 +107,44 @@ async def test_a_key_that_cannot_be_sent_is_not_shown(key: str) -> None:
         await collect(model)
     assert "secret" not in str(caught.value)
     assert not isinstance(caught.value, Unauthorized)
+
+
+# --- streams without an end -------------------------------------------------------------------------------------------
+
+
+async def test_signs_of_life_alone_are_no_answer() -> None:
+    async def handler(exchange: Exchange) -> None:
+        await exchange.stream(end=False)
+        with suppress(ConnectionError):
+            while True:
+                await exchange.send(b"e\r\n: keep-alive\n\n\r\n")
+                await anyio.sleep(0.01)
+
+    async with raw_server(handler) as server:
+        transport = Transport(server.url, env={}, idle_seconds=0.05)
+        model = OpenAIChat(ModelInfo(ref="p/m", provider="p", name="m"), transport, load_quirks("default"))
+        with pytest.raises(StreamCut, match="signs of life"), anyio.fail_after(5):
+            await collect(model)
+        await model.aclose()
+
+
+async def test_an_answer_without_bounds_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gongfu.models.wire._STREAM", 1 << 20)
+    piece = sse(chunk({"content": "again " * 2000}), done=False)
+
+    async def handler(exchange: Exchange) -> None:
+        await exchange.stream(end=False)
+        with suppress(ConnectionError):
+            while True:
+                await exchange.send(b"%x\r\n%b\r\n" % (len(piece), piece))
+
+    async with raw_server(handler) as server:
+        model = OpenAIChat(
+            ModelInfo(ref="p/m", provider="p", name="m"), Transport(server.url, env={}), load_quirks("default")
+        )
+        with pytest.raises(ProviderFault, match="larger than 1 MB"), anyio.fail_after(10):
+            await collect(model)
+        await model.aclose()
 
 
 # --- damaged events ---------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from gongfu.core.events import (
 from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, TextPart, user
 from gongfu.core.specs import ModelInfo, ToolSpec, Usage
+from gongfu.core.tokens import calibrated
 from gongfu.engine.agent import AgentSpec
 from gongfu.engine.limits import Limits
 from gongfu.engine.state import SessionState
@@ -39,6 +40,7 @@ from gongfu.models.window import served_window
 
 CONTINUE = "[The connection broke in the middle of your answer. Go on from where it stops; do not repeat it.]"
 CUTS = 3
+_TOKEN = 3  # bytes: fewer than a token of plain text has
 FALL_BACK = 20.0  # seconds that faults of one model may cost when another stands ready
 FIRST_CONTACT = 8.0  # seconds to try an address that has not answered yet in this session
 
@@ -79,6 +81,13 @@ class Asker:
         tuning = self._agent.tuning(info)
         known = replace(info, max_output=tuning.max_output) if tuning.max_output else info
         return budget_for(known, cap=tuning.cap, served=self._state.served.get(info.ref, 0))
+
+    def room(self) -> int:
+        """Bytes of text that the next request may hold beyond what there is now, as the estimate has it; at least 0."""
+        info = self._chain[self._order()[0]].info
+        used = self._fixed + self._ledger.total(self._state.transcript.messages)
+        left = self.budget(info).total - calibrated(used, self._state.ratios.get(info.ref, ()))
+        return max(0, left) * _TOKEN
 
     async def ask(self) -> AnswerReceived:
         """The next answer of the main model, or of the next one in its chain when it fails for good.

@@ -27,6 +27,7 @@ from gongfu.tools.registry import Registry
 from gongfu.tools.validate import validate
 
 AT_ONCE = 8
+_LEAST = 400  # bytes of a result that are always shown
 
 
 class _Job(Base, frozen=True):
@@ -94,6 +95,7 @@ class Dispatcher:
         stream: EventStream,
         circles: Circles,
         output_limit: int,
+        room: Callable[[], int],
         spill: Callable[[str], str],
         report: Callable[[str], object],
     ) -> None:
@@ -103,6 +105,8 @@ class Dispatcher:
         self._stream = stream
         self._circles = circles
         self._output_limit = output_limit
+        self._room = room
+        self._limit = output_limit
         self._spill = spill
         self._report = report
 
@@ -112,6 +116,8 @@ class Dispatcher:
         UserError when the model goes in circles after having been told.
         """
         verdicts = ["run"] * len(calls) if cut else self._circles.judge(calls)
+        # together they take at most half of the room there is: one answer of many calls must not end the session
+        self._limit = min(self._output_limit, max(_LEAST, self._room() // (2 * len(calls) + 2)))
         jobs: list[_Job] = []
         for call, verdict in zip(calls, verdicts, strict=True):
             jobs.append(self._prepare(call) if verdict == "run" else _done(call, TOLD, "refused"))
@@ -213,7 +219,7 @@ class Dispatcher:
         return ResultPart(call_id=call.id, text=text, status="failed")
 
     def _bounded(self, call: CallPart, outcome: Outcome) -> ResultPart:
-        text, artifact, limit = outcome.text, Path(outcome.spill).name, self._output_limit
+        text, artifact, limit = outcome.text, Path(outcome.spill).name, self._limit
         if len(text) > limit // 4 and len(text.encode("utf-8", "replace")) > limit:
             artifact = artifact or self._spill(text)
             text = bound(text, limit).text(artifact)

@@ -137,6 +137,7 @@ class Runner:
             pending=session.pending,
             stream=stream,
             circles=Circles(),
+            room=asker.room,
             output_limit=tool_output_limit(asker.budget(self._chain[0].info), kit.agent.max_tool_output),
             spill=lambda text: kit.artifacts.put(session.id, text.encode("utf-8", "surrogatepass")),
             report=kit.report,

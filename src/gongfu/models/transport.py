@@ -28,7 +28,10 @@ _DRAIN_BYTES = 65536
 
 
 class Reply:
-    """An answer whose head has arrived. `headers` have lower-case names; repeated ones are joined with ", "."""
+    """An answer whose head has arrived. `headers` have lower-case names; repeated ones are joined with ", ".
+
+    `idle_seconds` is how long nothing may come before it counts as broken.
+    """
 
     def __init__(self, connection: Connection, head: h11.Response, idle_seconds: float) -> None:
         self.status = head.status_code
@@ -37,13 +40,13 @@ class Reply:
             name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
             self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
         self._connection = connection
-        self._idle = idle_seconds
+        self.idle_seconds = idle_seconds
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body as it arrives, unpacked. Raises `StreamCut` when it breaks off or stands still too long."""
         unpack = _unpacker(self.headers.get("content-encoding", ""))
         try:
-            while (data := await self._connection.data(self._idle)) is not None:
+            while (data := await self._connection.data(self.idle_seconds)) is not None:
                 if data := unpack(data):
                     yield data
         except Broken as broken:

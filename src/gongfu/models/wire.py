@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol, cast
@@ -19,7 +20,9 @@ from gongfu.models.sse import ServerEvent, SSEDecoder
 from gongfu.models.transport import Reply, Transport
 
 _WHOLE = 64 << 20
+_STREAM = 256 << 20  # pieces that repeat all before them add up
 _SHOWN = 200
+_SILENCES = 3  # how often the longest silence may pass with comments only, which servers send to keep a connection
 _ANSWERS = ("choices", "output", "content")
 _ERROR = 1 << 20
 
@@ -124,18 +127,24 @@ async def server_events(reply: Reply) -> AsyncGenerator[ServerEvent, None]:
     first = b""
     whole: list[bytes] = []
     size = 0
+    last = time.monotonic()
     async with aclosing(reply.chunks()) as chunks:
         async for chunk in chunks:
+            size += len(chunk)
+            if size > (_WHOLE if decoder is None else _STREAM):
+                raise Refused(f"the answer is larger than {size >> 20} MB", status=reply.status)
             if decoder is None:
                 whole.append(chunk)
-                size += len(chunk)
                 first = first or chunk.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
                 if first in (b"", b"{", b"[", b"<"):  # servers are careless with the content type
-                    if size > _WHOLE:
-                        raise StreamCut(f"the answer is larger than {_WHOLE} bytes", status=reply.status)
                     continue
                 decoder, chunk = SSEDecoder(), b"".join(whole)  # noqa: PLW2901 - all that was looked at
-            for event in decoder.feed(chunk):
+            events = decoder.feed(chunk)
+            now = time.monotonic()
+            if not events and now - last > _SILENCES * reply.idle_seconds:
+                raise StreamCut(f"nothing but signs of life came for {now - last:.0f} s", status=reply.status)
+            last = now if events else last
+            for event in events:
                 yield event
     if decoder is not None:
         for event in decoder.flush():
