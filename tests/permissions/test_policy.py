@@ -39,7 +39,8 @@ TODO = CallFacts(tool="todo", access=())
     ],
 )
 def test_modes(facts: CallFacts, ask: str, edits: str, plan: str, auto: str, full: str) -> None:
-    assert [decide(facts, m).verdict for m in ("ask", "edits", "plan", "auto", "full")] == [ask, edits, plan, auto, full]
+    verdicts = [decide(facts, mode).verdict for mode in ("ask", "edits", "plan", "auto", "full")]
+    assert verdicts == [ask, edits, plan, auto, full]
 
 
 paths = st.builds(
