@@ -18,14 +18,14 @@ from gongfu.core.specs import ModelInfo, Usage
 from gongfu.models.anthropic import Anthropic
 from gongfu.models.openai_chat import OpenAIChat
 from gongfu.models.openai_responses import OpenAIResponses
-from gongfu.models.protocol import Answer, ModelProvider, Request
+from gongfu.models.protocol import Answer, ModelProvider, Request, Text
 from gongfu.models.quirks import load_quirks, quirks_for
 from gongfu.models.scripted.script import Raw
 from gongfu.models.scripted.server import serve
 from gongfu.models.transport import Transport
 from gongfu.models.usage import usage_of
 from tests.bugs.streams import BASH, call, chunk, everywhere, read, sse, usage
-from tests.models.dialects import collect
+from tests.models.dialects import DIALECTS, collect, played
 from tests.models.raw_server import Exchange, raw_server
 
 pytestmark = pytest.mark.anyio
@@ -187,6 +187,24 @@ async def test_letters_that_strict_json_does_not_know_are_taken_in_every_dialect
     }
     for api, body in bodies.items():
         assert (await answered(api, body.encode(), "text/event-stream")).message.text == shown, api
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_halves_of_a_letter_in_two_pieces_are_shown_as_one(dialect: str) -> None:
+    pieces = ("a\\ud83d", "\\ude00b", "\\ud83d", "c\\ud83d")
+    if dialect == "anthropic":
+        bodies = [
+            f'{{"type": "content_block_delta", "index": 0, "delta": {{"type": "text_delta", "text": "{p}"}}}}'
+            for p in pieces
+        ]
+        bodies += ['{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}', '{"type": "message_stop"}']
+    else:
+        bodies = [f'{{"type": "response.output_text.delta", "delta": "{p}"}}' for p in pieces]
+        bodies += ['{"type": "response.completed", "response": {}}']
+    deltas = await played(dialect, *(f"data: {b}\n\n".encode() for b in bodies))
+    shown = [d.text for d in deltas if isinstance(d, Text)]
+    assert "".join(shown) == "a😀b\ufffdc\ufffd"
+    assert all(text.encode() for text in shown)
 
 
 # --- choices and calls ------------------------------------------------------------------------------------------------

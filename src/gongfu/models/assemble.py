@@ -20,6 +20,7 @@ from gongfu.core.jsonfix import parse_arguments, scrub_text
 from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, TextPart
 from gongfu.core.specs import ToolSpec, Usage
 from gongfu.models.finish import finish_of, is_cut
+from gongfu.models.halves import Halves
 from gongfu.models.markers import Found, meant_name
 from gongfu.models.protocol import Answer, CallProgress, Delta, Reasoning, Text
 from gongfu.models.recover import MarkerFilter, Style
@@ -91,17 +92,20 @@ class Assembler:
         self._served = ""
         self._in_text = MarkerFilter(tuple(self._tools), style)
         self._in_thought = MarkerFilter(tuple(self._tools), "off" if style == "off" else "markers")
+        self._text_halves, self._thought_halves = Halves(), Halves()
         self._thought: list[Found] = []
         self._thought_ends = False  # the thinking ends with a call
 
     # --- pieces in ---------------------------------------------------------------------------------------------
 
     def text(self, piece: str) -> list[Delta]:
-        """More text. What may be the start of a written call is held back."""
+        """More text. What may be the start of a written call, and half a letter, is held back."""
+        piece = self._text_halves.feed(piece)
         return self._take_text(self._in_text.feed(piece)) if piece else []
 
     def reasoning(self, piece: str) -> list[Delta]:
         """More thinking, signed or not. Kept byte for byte; only what is shown is filtered."""
+        piece = self._thought_halves.feed(piece)
         if not piece:
             return []
         self._open("reasoning").add(piece)
@@ -183,7 +187,11 @@ class Assembler:
 
     def flush(self) -> list[Delta]:
         """The stream has ended: show what was held back and turned out to be plain text."""
-        return [*self._take_thought(self._in_thought.flush()), *self._take_text(self._in_text.flush())]
+        thought, text = self._thought_halves.flush(), self._text_halves.flush()
+        return [
+            *self.reasoning(thought), *self.text(text),
+            *self._take_thought(self._in_thought.flush()), *self._take_text(self._in_text.flush()),
+        ]  # fmt: skip
 
     # --- the answer out ----------------------------------------------------------------------------------------
 

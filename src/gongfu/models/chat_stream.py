@@ -7,7 +7,6 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from gongfu.core.jsonfix import scrub_text
 from gongfu.core.messages import Part, ReasoningPart, TextPart
 from gongfu.models.assemble import Assembler
 from gongfu.models.faults import fault_in_stream
@@ -33,7 +32,6 @@ class ChatReader:
         self._details: list[dict[str, Any]] = []
         self._text = ""  # all of it so far, kept only for servers whose pieces grow
         self._thought = ""
-        self._half = ["", ""]  # first halves of surrogate pairs whose second half comes with the next piece
         self._chosen: Any = None  # the index of the one choice that is read
         self._whole = False
         self._ended = False
@@ -172,18 +170,7 @@ class ChatReader:
         return deltas
 
     def _add(self, thinking: bool, text: str) -> list[Delta]:
-        if not text.isascii():
-            text = self._paired(thinking, text)
-        elif self._half[thinking]:
-            text, self._half[thinking] = "\ufffd" + text, ""
         return self._into.reasoning(text) if thinking else self._into.text(text)
-
-    def _paired(self, thinking: bool, text: str) -> str:
-        """Surrogate pairs that were split between two pieces are joined; lone halves become U+FFFD."""
-        text = self._half[thinking] + text
-        half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
-        self._half[thinking] = half
-        return scrub_text(text[: len(text) - len(half)])
 
     def _thoughts(self, delta: dict[str, Any]) -> list[Delta]:
         details: Any = delta.get("reasoning_details")
