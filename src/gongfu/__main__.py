@@ -12,9 +12,13 @@ def main() -> None:
 
         sys.stdout.write(f"gongfu {__version__}\n")
         return
-    from gongfu.surfaces.cli.main import main as run
+    try:
+        from gongfu.surfaces.cli.main import main as run
 
-    sys.exit(run())
+        code = run()
+    except KeyboardInterrupt:  # pressed while the program was loading, or at its very end
+        code = 130
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ class Runner:
                 left = self._limits.seconds_left()
                 if left is not None:
                     self._scope.deadline = anyio.current_time() + left
-                end = await self._guarded()
+                end = None if self._cancelled else await self._guarded()
             if end is None:
                 end = self._after_cancel()
         finally:

@@ -85,6 +85,7 @@ class Session:
         self._runner: Runner | None = None
         self._working = False
         self._resume = False
+        self._stopped = False  # the turn that is about to begin is cancelled already
         self._closed = False
         self._idle = anyio.Event()
         self._idle.set()
@@ -159,12 +160,14 @@ class Session:
             self._steering.append(user(scrub_text(text), kind="steer", id=new_id("m")))
 
     async def cancel(self, prompt: str = "") -> None:
-        """Stop the turn that runs, at once; with `prompt`, take a queued prompt back instead."""
+        """Stop the turn that runs or is about to, at once; with `prompt`, take a queued prompt back instead."""
         if prompt and prompt in self.state.queue:
             self.stream.emit(PromptDropped(prompt=prompt))
             self._handles.pop(prompt, Prompted(prompt)).drop()
         elif self._runner is not None and prompt in ("", self._runner.prompt):
             self._runner.cancel()
+        elif self._working and not prompt:
+            self._stopped = True
 
     async def answer(self, question: str, answer: str) -> None:
         """Answer a question that waits: for a permission "allow", "session", "deny" or "deny: why"."""
@@ -212,6 +215,9 @@ class Session:
                 prompt = RESUME if self._resume else next(iter(self.state.queue))
                 self._resume = False
                 self._runner = Runner(self, self._chain, prompt)
+                if self._stopped:
+                    self._stopped = False
+                    self._runner.cancel()
                 finished = await self._runner.run()
                 self._runner = None
                 handle = self._handles.pop(prompt, None)
@@ -222,7 +228,7 @@ class Session:
             self._give_up(error)
         finally:
             self._runner = None
-            self._working = False
+            self._working = self._stopped = False
             self._idle.set()
 
     def _give_up(self, error: UserError | None = None) -> None:

@@ -365,3 +365,18 @@ def test_what_is_wrong_with_a_command_line_comes_in_the_form_that_it_asks_for(
     done = program.call("run", form, *wrong, "count")
     assert done.code == 2
     assert json.loads(done.out.splitlines()[-1])["exit_code"] == 2
+
+
+def test_an_interrupt_while_the_program_loads_leaves_no_traceback(program: Program) -> None:
+    script = (
+        "import sys\n"
+        "class Press:\n"
+        "    def find_spec(self, name, *more):\n"
+        "        if name == 'gongfu.surfaces.cli.main':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Press())\n"
+        "from gongfu.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], env=program.env, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

@@ -49,16 +49,22 @@ class Drive:
     async def run(self, task: Task, *, stopping: str, kill: Callable[[], None]) -> ev.TurnFinished:
         """Run the task to the end of its turn. Ctrl-C shows `stopping` and cancels the turn; pressed again: `kill`."""
         async with self._session.stream.subscribe() as entries, anyio.create_task_group() as tasks:
+            starting = anyio.CancelScope()
 
             def stop() -> None:
                 self._screen.note(stopping)
+                starting.cancel()
                 tasks.start_soon(self._session.cancel)
 
             def gone() -> None:
                 tasks.start_soon(_raise_gone)
 
             with interrupts(stop, kill), watching(self._screen.reader, gone):
-                prompted = await self._session.prompt(task.text, images=task.images, schema=task.schema)
+                prompted = None
+                with starting:  # to look for a model may take a while
+                    prompted = await self._session.prompt(task.text, images=task.images, schema=task.schema)
+                if prompted is None:
+                    raise UserError("engine.cancelled", exit_code=EXIT_INTERRUPTED)
                 if self._screen.animated:
                     tasks.start_soon(self._animate)
                 await self._show(entries, prompted.id, tasks)
