@@ -32,6 +32,13 @@ def test_a_hidden_cut_is_seen_by_the_tokens(output: int, finish: Any) -> None:
     assert "64 tokens" in seen.calls[0].problem
 
 
+def test_a_server_that_keeps_no_limit_cuts_nothing() -> None:
+    """Thinking that is not under the limit makes the count much larger than it."""
+    data = sse(chunk({"tool_calls": [WHOLE]}), chunk({}, "tool_calls"), usage(500, 900))
+    assert everywhere(data, limit=64).whole.finish == "calls"
+    assert everywhere(data, limit=890).whole.finish == "length"
+
+
 def test_below_the_limit_nothing_is_cut() -> None:
     data = sse(chunk({"tool_calls": [WHOLE]}), chunk({}, "tool_calls"), usage(500, 63))
     seen = everywhere(data, limit=64)

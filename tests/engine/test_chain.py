@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gongfu.core.events import AnswerReceived, RequestFailed, RequestSent
+from gongfu.core.events import AnswerReceived, RequestFailed, RequestSent, WarningRaised
 from gongfu.core.specs import Price, Usage
 from gongfu.engine.limits import LimitSpec
 from gongfu.models.protocol import ModelProvider
@@ -113,3 +113,34 @@ async def test_a_server_that_counts_half_is_charged_by_the_estimate(desk: Desk) 
     assert end.usage.output == 3
     assert end.usage.input > 10
     assert end.cost == pytest.approx(end.usage.input)
+
+
+async def test_the_next_model_goes_on_with_what_the_first_one_said(desk: Desk) -> None:
+    broken = Fault("drop", after=3, answer=Say("This is the first half and more to come."))
+    second = scripted("b", [Say("The end.")])
+    async with desk.session(scripted("a", [broken] * 4), second) as session:
+        await done(session, "Go")
+    assert [m.role for m in second.requests[0].messages[-2:]] == ["assistant", "user"]
+
+
+async def test_words_before_a_fault_for_good_are_kept(desk: Desk) -> None:
+    fault = Fault("error_event", status=400, after=3, message="bad", answer=Say("This is the first half and more."))
+    async with desk.session(scripted("a", [fault])) as session:
+        end = await done(session, "Go")
+    assert (end.status, end.values["kind"]) == ("failed", "bad_request")
+    (kept,) = desk.of(AnswerReceived)
+    assert kept.cut
+    assert kept.message.text
+    assert end.text == kept.message.text
+    second = scripted("b", [Say("The end.")])
+    async with desk.session(scripted("a", [fault]), second, id="s_2") as session:
+        end = await done(session, "Go")
+    assert end.text == f"{kept.message.text}The end."
+    assert [m.role for m in second.requests[0].messages[-2:]] == ["assistant", "user"]
+
+
+async def test_an_answer_that_was_ended_for_its_content_is_told(desk: Desk) -> None:
+    async with desk.session(scripted("a", [Say("I will not go on", finish="filter")])) as session:
+        end = await done(session, "Go")
+    assert (end.status, end.text) == ("done", "I will not go on")
+    assert [w.key for w in desk.of(WarningRaised)] == ["engine.filtered_part"]

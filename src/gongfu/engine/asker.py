@@ -104,6 +104,8 @@ class Asker:
                 self._failed[at] = fault
                 if following is None:
                     raise
+                if self._state.transcript.messages[-1].role == "assistant":  # the next one goes on with what was said
+                    self._stream.emit(MessageAdded(message=user(CONTINUE, kind="note")))
             else:
                 self._failed.pop(at, None)
                 return answer
@@ -232,6 +234,8 @@ class Asker:
                         if isinstance(begun, Answer):  # it was paid for
                             self._charge(begun.usage, begun.message, provider.info, layout)
                             retry_in = 0.0 if begun.message.text and not last else retry_in
+                        elif retry_in is None and (said := self._stream.partial[0]):
+                            self._keep(Message(role="assistant", parts=(TextPart(text=said),)), provider.info, Usage())
                         emit(
                             RequestFailed(
                                 request=self._request,
@@ -269,6 +273,8 @@ class Asker:
         )
         self._stream.emit(event)
         self._charge(usage, answer.message, info, layout)
+        if answer.finish == "filter" and answer.message.text.strip():
+            self._stream.emit(WarningRaised(key="engine.filtered_part", values={"model": info.ref}))
         self._watch_window(info, layout, usage)
         return event
 

@@ -201,7 +201,7 @@ class Assembler:
         self._recover_from_thought()
         blocks = self._kept()
         calls = any(b.kind == "call" for b in blocks)
-        cut = is_cut(self._raw_finish) or bool(calls and self._limit and self._usage.output >= self._limit)
+        cut = is_cut(self._raw_finish) or (calls and self._at_limit())
         read = [p for b in blocks for p in self._parts(b, cut=cut)]
         return Answer(
             message=Message(role="assistant", parts=tuple(p for p, _ in read), model=self._model),
@@ -211,6 +211,10 @@ class Assembler:
             model=self._served,
             dropped=sum(dropped for _, dropped in read),
         )
+
+    def _at_limit(self) -> bool:
+        """Whether the output stops at the limit, give or take how servers count; far beyond it, none was kept."""
+        return bool(self._limit) and 0 <= self._usage.output - self._limit <= max(8, self._limit // 50)
 
     def partial(self) -> Answer:
         """What had arrived when the stream broke off: text and thinking; no call, for none is known to be whole."""

@@ -49,6 +49,10 @@ TEXT = {
         "The model answered with nothing, twice. Nothing more was done; try again, or another model.",
         "模型连续两次给出空回答。没有再做任何事；请重试，或换一个模型。",
     ),
+    "filtered_part": (
+        "{model} ended this answer for its content; it may be incomplete.",
+        "{model} 因内容原因结束了这段回答，内容可能不完整。",
+    ),
     "filtered": (
         "The provider withheld the answer for its content. What was done before is kept.",
         "服务商因内容原因拒绝给出回答。此前完成的工作均保留。",
