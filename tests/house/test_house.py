@@ -38,9 +38,9 @@ def test_nothing_is_left_unfinished() -> None:
 def test_no_machine_paths_and_no_addresses_of_registries() -> None:
     machine = re.compile(
         r"/(?:wo"
-         r"rk|ro"
-         r"ot)/[a-z.]|index-url[\s=]+https?://(?:pypi|mirror|[0-9])|files\.python"
-         r"hosted\.org"
+        r"rk|ro"
+        r"ot)/[a-z.]|index-url[\s=]+https?://(?:pypi|mirror|[0-9])|files\.python"
+        r"hosted\.org"
     )
     found: list[str] = []
     for name in filter(None, TRACKED):
