@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-_FENCE = re.compile(r"^ *```(?:json)? *\n(.*?)\n *``` *$", re.DOTALL | re.MULTILINE)
+_FENCE = r"^ *```(?:json)? *\n(.*?)\n *``` *$"
 _DEEP = "it is nested too deeply"
 
 
@@ -15,7 +15,7 @@ def bare(text: str) -> str:
     """The JSON of an answer: the whole text, or what stands in its one code fence where the whole is no JSON."""
     if not _reason(text):
         return text.strip()
-    fenced = _FENCE.findall(text)
+    fenced = re.findall(_FENCE, text, re.DOTALL | re.MULTILINE)
     return fenced[0].strip() if len(fenced) == 1 else text.strip()
 
 

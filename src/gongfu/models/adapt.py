@@ -7,9 +7,7 @@ role or an order that the rest of the world takes, and says so in words. Those w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
-from typing import Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -25,37 +23,6 @@ _ESSENTIAL = {"model", "messages", "input", "system", "instructions", "tools", "
 _FREE = {"temperature", "top_p"}  # asked for by the person; without them a model still answers
 
 _NEXT_EMPTY = {"empty": "null", "null": "empty", "omit": "empty"}
-
-
-W = TypeVar("W")
-
-
-class Learned(Generic[W]):
-    """The writer of the bodies for one model: made anew when a complaint tells how its server wants to be asked.
-
-    What was learned holds as long as the program runs. No way of asking is tried twice.
-    """
-
-    def __init__(self, info: ModelInfo, quirks: Quirks, make: Callable[[ModelInfo, Quirks], W]) -> None:
-        self.info: ModelInfo = info
-        self.quirks: Quirks = quirks
-        self.writer = make(info, quirks)
-        self._make = make
-        self._tried = [(info, quirks)]
-
-    def heed(self, fault: ProviderFault, body: bytes, writer: W) -> None:
-        """Take in a complaint about `body`, which `writer` wrote; `fault.again` is set when asking again is of use."""
-        if writer is not self.writer:
-            fault.again = isinstance(fault, BadRequest | Refused)  # another request has learned meanwhile
-            return
-        change = adapted(self.info, self.quirks, fault, body)
-        if change is None or (change.info, change.quirks) in self._tried:
-            return
-        self.info, self.quirks = change.info, change.quirks
-        self.writer = self._make(change.info, change.quirks)
-        self._tried.append((change.info, change.quirks))
-        fault.again = True
-        fault.detail = f"{fault.detail.rstrip('.')} (asking again {change.about})"
 
 
 class Change(Base, frozen=True):

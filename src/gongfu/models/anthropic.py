@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from gongfu.core.errors import ProviderFault
 from gongfu.core.specs import ModelInfo
-from gongfu.models.adapt import Learned
 from gongfu.models.anthropic_body import MessagesBody, MessagesWriter, unwrapped
 from gongfu.models.assemble import Assembler
 from gongfu.models.faults import fault_in_stream
+from gongfu.models.learned import Learned
 from gongfu.models.protocol import Answer, Delta, Request
 from gongfu.models.quirks import Quirks, for_model, load_quirks
 from gongfu.models.sse import ServerEvent

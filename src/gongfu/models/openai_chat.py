@@ -7,10 +7,10 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from gongfu.core.errors import ProviderFault
-from gongfu.models.adapt import Learned
 from gongfu.models.assemble import Assembler
 from gongfu.models.chat_body import BodyWriter
 from gongfu.models.chat_stream import ChatReader
+from gongfu.models.learned import Learned
 from gongfu.models.wire import exchange
 
 if TYPE_CHECKING:

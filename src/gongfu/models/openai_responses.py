@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from gongfu.core.errors import ProviderFault
 from gongfu.core.specs import ModelInfo
-from gongfu.models.adapt import Learned
 from gongfu.models.assemble import Assembler
 from gongfu.models.faults import fault_in_stream
+from gongfu.models.learned import Learned
 from gongfu.models.protocol import Answer, Delta, Request
 from gongfu.models.quirks import Quirks, quirks_for
 from gongfu.models.responses_body import ResponsesBody, ResponsesWriter
