@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from gongfu.core.errors import ToolFailure, UsageError, UserError
@@ -68,6 +69,19 @@ async def test_a_full_disk_is_named_also_when_calls_run_side_by_side(desk: Desk,
                 pass  # it ends
     assert set(reasons) == {"store.full"}
     assert desk.reports == []
+
+
+@pytest.mark.parametrize("levels", [100, 400, 700, 900])
+async def test_arguments_nested_without_end_speak_to_the_model(desk: Desk, levels: int) -> None:
+    nest = "[" * levels + "]" * levels
+    lists = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "object"}}}}
+    tool = Plain("lists", desk.tool("echo")._body)
+    tool.spec = msgspec.structs.replace(tool.spec, parameters=lists)
+    desk.tools.append(tool)
+    model = Scripted([Call("lists", f'{{"a": {nest}}}'), Call("lists", {"a": nest}), Say("ok")])
+    async with desk.session(model) as session:
+        assert (await done(session, "Go")).status == "done"
+    assert [f.result.status for f in desk.of(ToolFinished)] == ["failed", "failed"]
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -197,7 +211,17 @@ def test_json_is_found_where_models_put_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "none", '{"n": "1"}', '{"n": NaN}', "[" * 5000 + "]" * 5000, "```\n1\n```\n```\n2\n```", '{"n": 1}{}']
+    "text",
+    [
+        "",
+        "none",
+        *("[" * n + "]" * n for n in range(100, 1000, 100)),
+        '{"n": "1"}',
+        '{"n": NaN}',
+        "[" * 5000 + "]" * 5000,
+        "```\n1\n```\n```\n2\n```",
+        '{"n": 1}{}',
+    ],
 )
 def test_what_is_no_answer_is_told_and_breaks_nothing(text: str) -> None:
     assert problem_of(NUMBER, text)

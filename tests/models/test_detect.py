@@ -198,3 +198,10 @@ async def test_the_embedded_model_comes_last(places: Places) -> None:
     await running.start()
     assert (await detect({}, places, servers=at(vllm=running.port))).ref == "vllm/m"
     await running.stop()
+
+
+async def test_a_list_of_models_nested_without_end_is_no_list(places: Places) -> None:
+    deep = Route(body=b'{"data":' + b"[" * 5000 + b"]" * 5000 + b"}")
+    async with serve([], routes={"/v1/models": deep}) as server:
+        found = await detect({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.base_url}, places, servers=())
+    assert found.ref.startswith("openai/")

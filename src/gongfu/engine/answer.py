@@ -25,7 +25,10 @@ def problem_of(schema: dict[str, Any], text: str) -> str:
     reason = _reason(said)
     if reason:
         return f"The final answer must be JSON and nothing else; it is not: {reason}."
-    error = next(iter(_validator(schema).iter_errors(msgspec.json.decode(said))), None)
+    try:
+        error = next(iter(_validator(schema).iter_errors(msgspec.json.decode(said))), None)
+    except (ValueError, RecursionError):  # the library's own bound is lower than the decoder's
+        return f"The final answer cannot be checked: {_DEEP}."
     if error is None:
         return ""
     where = "".join(f"[{p!r}]" for p in error.instance_path) or "the whole"

@@ -166,6 +166,8 @@ class Dispatcher:
             return _Job(call=call, tool=tool, args=checked.args, claims=tool.claims(checked.args))
         except (ToolFailure, msgspec.DecodeError) as failure:
             return _done(call, str(failure), "failed")
+        except RecursionError:
+            return _done(call, "The arguments are nested too deeply and were not used.", "failed")
 
     async def _one(self, job: _Job) -> None:
         watch = _Watch()

@@ -55,7 +55,7 @@ def _by_field(info: ModelInfo, quirks: Quirks, text: str, body: bytes) -> Change
     """The complaint names a field of the body: leave that out, or send it otherwise."""
     try:
         fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
     refused = _any_of(NOT_TAKEN).search(text) is not None
     for name in fields:

@@ -98,7 +98,7 @@ async def structured(asked: Probe) -> Finding | None:
 def _follows(text: str) -> bool:
     try:
         value: Any = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
     fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     return fields.get("digits") == [1, 2, 3] and isinstance(fields.get("city"), str)

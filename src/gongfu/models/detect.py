@@ -208,7 +208,7 @@ async def _get(
             status, _, body = await transport.get(path)
             value: Any = msgspec.json.decode(body) if status == 200 else None
             return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-    except (ProviderFault, msgspec.DecodeError):
+    except (ProviderFault, msgspec.DecodeError, RecursionError):
         return None
     finally:
         await transport.aclose()

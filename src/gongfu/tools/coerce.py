@@ -145,7 +145,7 @@ def _from_text(text: str, kinds: tuple[str, ...]) -> Any:
     if "number" in kinds or "integer" in kinds or word[:1] in ("[", "{"):
         try:
             decoded: Any = msgspec.json.decode(word)
-        except (msgspec.DecodeError, UnicodeEncodeError):
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             decoded = text
         if not isinstance(decoded, str) and fits(decoded, kinds):
             return decoded

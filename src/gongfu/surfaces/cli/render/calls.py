@@ -66,6 +66,6 @@ def _unstarted(call: CallPart | None) -> ev.ToolStarted | None:
         return None
     try:
         arguments = msgspec.json.decode(call.arguments, type=dict[str, Any])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         arguments = {}
     return ev.ToolStarted(call=call.id, name=call.name, arguments=arguments)
