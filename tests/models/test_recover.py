@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,3 +100,20 @@ def test_names() -> None:
     ):
         assert bare_name(written) == "bash"
     assert bare_name("a:b") == "a:b"
+
+
+@pytest.mark.parametrize("marker", ["<tool_call>", "<function=", "[TOOL_CALLS]", "<|tool_call_begin|>", "<invoke "])
+def test_a_flood_of_openers_is_text_and_takes_no_time(marker: str) -> None:
+    """Twice the openers may not take four times the work; before, a few hundred took half a minute."""
+    filtered = MarkerFilter(("shell",))
+    pieces = [p for _ in range(3000) for p in filtered.feed(marker)] + filtered.flush()
+    shown = "".join(p for p in pieces if isinstance(p, str))
+    assert not [p for p in pieces if not isinstance(p, str)]
+    assert shown == marker * 3000
+
+
+def test_a_call_that_was_not_closed_is_found_behind_a_few_openers() -> None:
+    filtered = MarkerFilter(("shell",))
+    text = "<tool_call> is a marker.\n" * 3 + '<tool_call>{"name": "shell", "arguments": {"command": "ls"}}'
+    pieces = [*filtered.feed(text), *filtered.flush()]
+    assert [p.name for p in pieces if not isinstance(p, str)] == ["shell"]

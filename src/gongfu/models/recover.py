@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from msgspec import structs
@@ -17,6 +18,8 @@ Style: TypeAlias = Literal["markers", "fenced", "off"]
 _MARKS = (*PAIRS, *STRAY)
 _STARTS = "<["
 _ENDS = ">]`"
+_CUTS = 8  # openers without a closer that are read to the end of the text
+_MOST = 128  # openers in what one call may be
 _TRIES = 100  # closers of one call that may turn out not to be its end
 _SETTLED = 200  # characters after which it is clear that a call is being written
 _LONGEST = max(map(len, _MARKS))
@@ -88,6 +91,7 @@ class MarkerFilter:
         self._opener = ""
         self._searched = 0
         self._tries = 0
+        self._cuts = 0  # openers without a closer that were read to the end of the text
         self._quoted = 0  # up to there the call was last seen to be inside a string
         self._fences = _Fences()
         self._nested = False  # reads what stands between the markers of another
@@ -219,6 +223,9 @@ class MarkerFilter:
         self._searched = len(self._held)
         if not final:
             return False
+        self._cuts += 1
+        if self._cuts > _CUTS:  # each is read to the end: a flood of openers is text
+            return self._release(out)
         return self._take(out, start, len(self._held), len(self._held), cut=True) or self._release(out)
 
     def _take(self, out: list[str | Found], start: int, end: int, after: int, *, cut: bool = False) -> bool:
@@ -260,6 +267,8 @@ class MarkerFilter:
     def _read(self, body: str, *, cut: bool) -> list[Found]:
         from gongfu.models.written import read_calls
 
+        if sum(1 for _ in islice(_opener().finditer(body), _MOST + 1)) > _MOST:
+            return []  # a flood of openers: the readers would take for ever, and nobody calls so much at once
         if self._opener == "```":
             body = body.partition("\n")[2]
         found = read_calls(body, cut=cut)
