@@ -104,11 +104,15 @@ class Desk:
         limits: LimitSpec = LimitSpec(),
         output: int = 32_768,
         retry_seconds: float = 120.0,
+        fast: Sequence[ModelProvider] = (),
     ) -> AsyncGenerator[Session, None]:
         (self.folder / "work").mkdir(exist_ok=True)
 
         async def pick() -> Sequence[ModelProvider]:
             return chain
+
+        async def pick_fast() -> Sequence[ModelProvider]:
+            return fast
 
         async def nothing() -> None:
             return None
@@ -140,6 +144,7 @@ class Desk:
                 answers=answers,  # type: ignore[arg-type]
                 tasks=tasks,
                 chain=pick,
+                fast=pick_fast,
                 environment=lambda: f"<environment>\nDate: {self.today}\n</environment>",
                 today=lambda: self.today,
                 report=report,

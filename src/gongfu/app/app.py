@@ -213,6 +213,7 @@ class App:
             answers=self.options.answers,
             tasks=self._group,
             chain=self._chain,
+            fast=self._fast,
             environment=lambda: environment_note(self.workspace, self.options.env),
             today=today,
             report=self.report,
@@ -229,6 +230,9 @@ class App:
 
     async def _chain(self) -> Sequence[ModelProvider]:
         return await self.router.chain("main")
+
+    async def _fast(self) -> Sequence[ModelProvider]:
+        return await self.router.chain("fast")
 
     def _agent(self) -> AgentSpec:
         settings = self.settings

@@ -89,6 +89,18 @@ class Context(Section, frozen=True):
     max_tool_output: Annotated[
         int, Meta(ge=1024, le=131072, description="Bytes of one tool result that the model is shown.")
     ] = 32768
+    keep_recent: Annotated[
+        int, Meta(ge=1, le=1000, description="Newest exchanges that a fold keeps before anything older.")
+    ] = 10
+    tool_use_summaries: Annotated[
+        bool, Meta(description="Whether the fast model writes labels for batches of tool calls.")
+    ] = True
+    summaries_may_use_main: Annotated[
+        bool, Meta(description="Whether the main model may write summaries when there is no fast one.")
+    ] = True
+    rules_share: Annotated[
+        float, Meta(gt=0, le=0.8, description="Share of the budget that mandatory project rules may take.")
+    ] = 0.4
 
 
 class Shell(Section, frozen=True):

@@ -87,13 +87,9 @@ def _with_tail(messages: tuple[Message, ...], tail: Sequence[str]) -> tuple[Mess
 
 
 def _longer(result: ResultPart, text: str) -> ResultPart:
-    return ResultPart(
-        call_id=result.call_id,
-        text=f"{result.text}\n\n{text}",
-        status=result.status,
-        artifact=result.artifact,
-        images=result.images,
-    )
+    from msgspec.structs import replace
+
+    return replace(result, text=f"{result.text}\n\n{text}")
 
 
 def _with_parts(message: Message, parts: tuple[object, ...]) -> Message:

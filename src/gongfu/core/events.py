@@ -6,23 +6,30 @@ Names of events and their fields are for ever. An event carries data and never r
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
 from gongfu.core.base import Base
+from gongfu.core.event_base import Event, Live
 from gongfu.core.messages import Message, ResultPart, soften
 from gongfu.core.specs import Usage
+from gongfu.core.told import (
+    AgentFinished,
+    AgentStarted,
+    BatchLabelled,
+    EpochOpened,
+    Included,
+    Omitted,
+    RulesJoined,
+    RulesPinned,
+    SummaryFailed,
+    SummaryMade,
+)
 
 TurnStatus: TypeAlias = Literal["done", "failed", "refused", "budget", "cancelled", "interrupted"]
 Finish: TypeAlias = Literal["stop", "calls", "length", "filter", "unknown"]
 TodoStatus: TypeAlias = Literal["pending", "in_progress", "done", "cancelled"]
-
-
-class Event(Base, frozen=True, gc=False, tag_field="type"):
-    """Base of all events. `durable` events get a sequence number and are stored before anyone sees them."""
-
-    durable: ClassVar[bool] = True
 
 
 # --- a session ---------------------------------------------------------------------------------------------------
@@ -96,7 +103,15 @@ class MessageAdded(Event, frozen=True, tag="message_added"):
 
 
 class RequestSent(Event, frozen=True, tag="request_sent"):
-    """A request is about to leave. `estimate` and `budget` are tokens; `prefix` hashes the bytes of its messages."""
+    """A request is about to leave: its receipt. Figures are tokens unless said otherwise.
+
+    `estimate` (calibrated) keeps within `budget`; `raw` is the estimate before calibration. `bytes` is the size of the
+    body, `prefix` a hash of it. `scope` is "auxiliary" for work beside the turn that carries no project rules; `rules`
+    is the fingerprint of those that it carries. `included` lists what the request holds beyond the earlier request
+    `after` of the same epoch ("": all of it); `omitted` what was left out and why. `reused` is the part that an earlier
+    request to the same model began with, `broke` why it is not all of that request ("" when it is), `fold` why the
+    epoch was opened, for its first request. `attempt` counts tries of the same request from 1.
+    """
 
     request: str
     purpose: str
@@ -107,6 +122,16 @@ class RequestSent(Event, frozen=True, tag="request_sent"):
     messages: int = 0
     bytes: int = 0
     prefix: str = ""
+    raw: int = 0
+    epoch: int = 0
+    scope: Literal["main", "auxiliary"] = "main"
+    rules: str = ""
+    after: str = ""
+    included: tuple[Included, ...] = ()
+    omitted: tuple[Omitted, ...] = ()
+    reused: int = 0
+    broke: str = ""
+    fold: str = ""
 
 
 class RequestFailed(Event, frozen=True, tag="request_failed"):
@@ -230,10 +255,12 @@ class WarningRaised(Event, frozen=True, tag="warning_raised"):
 # --- live only ---------------------------------------------------------------------------------------------------
 
 
-class Live(Event, frozen=True):
-    """Base of what is shown and not stored."""
+class AgentEvent(Live, frozen=True, tag="agent_event"):
+    """Something happened in a child session: its own event, as it was shown there, live or durable."""
 
-    durable: ClassVar[bool] = False
+    agent: str
+    session: str
+    event: dict[str, Any] = {}
 
 
 class TextDelta(Live, frozen=True, tag="text_delta"):
@@ -290,6 +317,15 @@ AnyEvent: TypeAlias = (
     | QuestionAsked
     | QuestionAnswered
     | WarningRaised
+    | EpochOpened
+    | BatchLabelled
+    | SummaryMade
+    | SummaryFailed
+    | RulesPinned
+    | RulesJoined
+    | AgentStarted
+    | AgentFinished
+    | AgentEvent
     | TextDelta
     | ReasoningDelta
     | CallDelta

@@ -60,13 +60,17 @@ class CallPart(Base, frozen=True, gc=False, tag="tool_call"):
 
 
 class ResultPart(Base, frozen=True, gc=False, tag="tool_result"):
-    """The one result of a call. `artifact` holds the whole text when `text` is a bounded view of it."""
+    """The one result of a call. `artifact` holds the whole text when `text` is a bounded view of it.
+
+    `agent` names the sub-agent whose report it is.
+    """
 
     call_id: str
     text: str
     status: Status = "done"
     artifact: str = ""
     images: tuple[ImagePart, ...] = ()
+    agent: str = ""
 
 
 class RawPart(Base, frozen=True, gc=False, tag="raw"):

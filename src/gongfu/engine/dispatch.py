@@ -225,7 +225,10 @@ class Dispatcher:
         if len(text) > limit // 4 and len(text.encode("utf-8", "replace")) > limit:
             artifact = artifact or self._spill(text)
             text = bound(text, limit).text(artifact)
-        return ResultPart(call_id=call.id, text=text, status=outcome.status, artifact=artifact, images=outcome.images)
+        return ResultPart(
+            call_id=call.id, text=text, status=outcome.status, artifact=artifact, images=outcome.images,
+            agent=outcome.agent,
+        )  # fmt: skip
 
 
 def _done(call: CallPart, text: str, status: Status) -> _Job:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 class Kit(Base, frozen=True):
     """The parts that a session works with. They are handed over ready; the session owns none of them but its tools.
 
-    `chain` resolves the models of the main role, `environment` is the note that opens a session, `today` the date as
-    the model is told it, `report` writes the details of a fault to the log and says where, `after_turn` runs between
-    turns, `begin` records a session when its first prompt comes, `close` ends what its tools keep running, `fork`
-    makes the session of a fork.
+    `chain` resolves the models of the main role, `fast` those of the fast one (none: ()), `environment` is the note
+    that opens a session, `today` the date as the model is told it, `report` writes the details of a fault to the log
+    and says where, `after_turn` runs between turns, `begin` records a session when its first prompt comes, `close` ends
+    what its tools keep running, `fork` makes the session of a fork.
     """
 
     agent: AgentSpec
@@ -40,6 +40,7 @@ class Kit(Base, frozen=True):
     answers: Answers
     tasks: anyio.abc.TaskGroup
     chain: Callable[[], Awaitable[Sequence[ModelProvider]]]
+    fast: Callable[[], Awaitable[Sequence[ModelProvider]]]
     environment: Callable[[], str]
     today: Callable[[], str]
     report: Callable[[str], Path]

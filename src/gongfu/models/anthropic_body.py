@@ -67,9 +67,9 @@ class MessagesWriter:
         tools, answer_tool, wrapped = self._tools(request)
         fields: dict[str, Any] = {"model": self._info.name}
         marked = bool(request.marks)
-        if request.system.strip():
-            block: dict[str, Any] = {"type": "text", "text": scrub_text(request.system)}
-            fields["system"] = [block | {"cache_control": _MARK} if marked else block]
+        blocks = [_block(t) for t in (request.system, request.standing) if t.strip()]
+        if blocks:
+            fields["system"] = [blocks[0] | {"cache_control": _MARK}, *blocks[1:]] if marked else blocks
         elif tools and marked:
             tools = [*tools[:-1], tools[-1] | {"cache_control": _MARK}]
         if tools:
@@ -258,3 +258,7 @@ def unwrapped(text: str) -> str:
         return bytes(msgspec.json.decode(text, type=dict[str, msgspec.Raw])["value"]).decode()
     except (msgspec.DecodeError, KeyError, RecursionError):
         return text
+
+
+def _block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": scrub_text(text)}

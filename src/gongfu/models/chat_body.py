@@ -13,7 +13,7 @@ from gongfu.core.specs import ModelInfo, ToolSpec
 from gongfu.core.tokens import bytes_tokens, image_tokens
 from gongfu.models.history import Memo, Profile, project
 from gongfu.models.joined import Joined, Piece
-from gongfu.models.protocol import Request
+from gongfu.models.protocol import Request, whole_system
 from gongfu.models.quirks import Quirks
 from gongfu.models.schemas import is_strict, wire_schema
 from gongfu.models.textual import described, told
@@ -94,7 +94,7 @@ class BodyWriter:
         return {k: v for k, v in fields.items() if k not in self._quirks.leave_out}
 
     def _system(self, request: Request) -> str:
-        system = request.system
+        system = whole_system(request)
         if request.schema is not None and self._quirks.structured != "json_schema":
             schema = _json.encode(request.schema).decode()
             system += f"\n\nAnswer with one JSON object that follows this JSON Schema, and with nothing else:\n{schema}"

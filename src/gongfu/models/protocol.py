@@ -14,7 +14,8 @@ from gongfu.core.specs import ModelInfo, ToolSpec, Usage
 class Request(Base, frozen=True):
     """One request, neutral of any provider.
 
-    `messages` hold no system message: that is `system`. `max_output` is tokens (0: the provider's own limit).
+    `messages` hold no system message: that is `system`, and `standing` behind it (rules and memories, which change less
+    often than the messages and more often than `system`). `max_output` is tokens (0: the provider's own limit).
     `marks` are the indexes of messages at whose end a prompt cache should be marked (providers with explicit marks).
     `schema`, when given, is a JSON Schema that the whole answer must follow. `purpose` names who asks.
     """
@@ -32,6 +33,12 @@ class Request(Base, frozen=True):
     schema_name: str = "answer"
     marks: tuple[int, ...] = ()
     purpose: str = "main"
+    standing: str = ""
+
+
+def whole_system(request: Request) -> str:
+    """System prompt and what stands behind it, as one text."""
+    return "\n\n".join(t for t in (request.system, request.standing) if t.strip())
 
 
 class Prepared(Base, frozen=True):

@@ -12,7 +12,7 @@ from gongfu.core.specs import ModelInfo, ToolSpec
 from gongfu.core.tokens import bytes_tokens
 from gongfu.models.history import Memo, Profile, project
 from gongfu.models.joined import Joined, Piece
-from gongfu.models.protocol import Request
+from gongfu.models.protocol import Request, whole_system
 from gongfu.models.quirks import Quirks
 from gongfu.models.schemas import is_strict, wire_schema
 from gongfu.models.window import output_limit
@@ -52,8 +52,8 @@ class ResponsesWriter:
         fields: dict[str, Any] = {"model": self._info.name, "store": False, "stream": True}
         if thinks:
             fields["include"] = ["reasoning.encrypted_content"]
-        if request.system.strip():
-            fields["instructions"] = scrub_text(request.system)
+        if system := whole_system(request):
+            fields["instructions"] = scrub_text(system)
         if request.tools and self._info.tools:
             fields["tools"] = self._tool_list(request.tools)
         head = encode({k: v for k, v in fields.items() if k not in self._quirks.leave_out})[:-1]

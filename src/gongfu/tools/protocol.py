@@ -41,7 +41,8 @@ class Outcome(Base, frozen=True):
     """What a tool gives back. `text` is for the model and whole: the engine bounds it and spills the rest.
 
     `spill` is the path of a file that already holds the whole text (a tool that streamed its output there); then
-    `text` is a bounded view of it that is kept as it is. `todo` replaces the todo list of the session.
+    `text` is a bounded view of it that is kept as it is. `todo` replaces the todo list of the session. `agent` names
+    the sub-agent whose report this is.
     """
 
     text: str
@@ -50,6 +51,7 @@ class Outcome(Base, frozen=True):
     status: Literal["done", "failed"] = "done"
     spill: str = ""
     todo: tuple[TodoItem, ...] | None = None
+    agent: str = ""
 
 
 class CallContext(Protocol):

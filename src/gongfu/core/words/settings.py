@@ -96,6 +96,22 @@ TEXT: dict[str, tuple[str, str]] = {
         "停止的一轮继续时追加的步数。",
     ),
     "context": ("How the context is built.", "如何构建上下文。"),
+    "context.keep_recent": (
+        "Newest exchanges that a fold keeps before anything older.",
+        "折叠上下文时优先保留的最近往来数。",
+    ),
+    "context.tool_use_summaries": (
+        "Whether the fast model writes labels for batches of tool calls.",
+        "是否由快速模型为成批的工具调用写标签。",
+    ),
+    "context.summaries_may_use_main": (
+        "Whether the main model may write summaries when there is no fast one.",
+        "没有快速模型时，是否可由主模型写摘要。",
+    ),
+    "context.rules_share": (
+        "Share of the budget that mandatory project rules may take.",
+        "必达项目规则最多可占预算的比例。",
+    ),
     "context.max_tool_output": (
         "Bytes of one tool result that the model is shown.",
         "展示给模型的单个工具结果的字节数。",

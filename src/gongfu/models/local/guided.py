@@ -63,7 +63,7 @@ class Guided:
 def led(request: Request, story: Sequence[Turn], names: Sequence[str]) -> Request:
     """The request for the endpoint: compact prompt, the schema of what may be done now, a short reply."""
     turn = story[-1]
-    system, messages = build(story, names)
+    system, messages = build(story, names, request.standing)
     repeated = bool(turn.steps) and turn.repeats(len(turn.steps)) > 0
     return msgspec.structs.replace(
         request,

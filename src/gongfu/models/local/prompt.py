@@ -65,11 +65,14 @@ def _conversation(body: str) -> list[Message]:
     return found
 
 
-def build(turns: Sequence[Turn], names: Sequence[str]) -> tuple[str, tuple[Message, ...]]:
-    """System text and messages for the last of `turns`, at most about `BUDGET_TOKENS` long."""
+def build(turns: Sequence[Turn], names: Sequence[str], standing: str = "") -> tuple[str, tuple[Message, ...]]:
+    """System text and messages for the last of `turns`, at most about `BUDGET_TOKENS` long.
+
+    `standing` is what the caller puts behind the system text: it takes room.
+    """
     fixed = system(names)
     shown = examples(names)
-    room = BUDGET_TOKENS - estimate(fixed) - sum(estimate(m.text) for m in shown)
+    room = BUDGET_TOKENS - estimate(fixed) - estimate(standing) * bool(standing) - sum(estimate(m.text) for m in shown)
     turn = turns[-1]
     head = task_text(turn, turns[:-1])
     room -= estimate(head)

@@ -8,7 +8,7 @@ from typing import Any
 from gongfu.core.base import Base
 from gongfu.core.errors import UserError
 from gongfu.core.messages import ImagePart, Message, RawPart, ReasoningPart, ResultPart, TextPart
-from gongfu.models.protocol import Request
+from gongfu.models.protocol import Request, whole_system
 from gongfu.models.scripted.script import Match, Planned, Step, Words
 
 
@@ -48,7 +48,7 @@ def seen_of(request: Request) -> Seen:
             break
         results[:0] = [r.text for r in message.results]
     return Seen(
-        system=request.system,
+        system=whole_system(request),
         texts=tuple(_text(m) for m in request.messages),
         results=tuple(results),
         tools=tuple(t.name for t in request.tools),
