@@ -67,7 +67,7 @@ class MessagesWriter:
         tools, answer_tool, wrapped = self._tools(request)
         fields: dict[str, Any] = {"model": self._info.name}
         marked = bool(request.marks)
-        blocks = [_block(t) for t in (request.system, request.standing) if t.strip()]
+        blocks = [_system_block(t) for t in (request.system, request.standing) if t.strip()]
         if blocks:
             fields["system"] = [blocks[0] | {"cache_control": _MARK}, *blocks[1:]] if marked else blocks
         elif tools and marked:
@@ -260,5 +260,5 @@ def unwrapped(text: str) -> str:
         return text
 
 
-def _block(text: str) -> dict[str, Any]:
+def _system_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": scrub_text(text)}
