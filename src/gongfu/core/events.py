@@ -110,7 +110,9 @@ class RequestSent(Event, frozen=True, tag="request_sent"):
     is the fingerprint of those that it carries. `included` lists what the request holds beyond the earlier request
     `after` of the same epoch ("": all of it); `omitted` what was left out and why. `reused` is the part that an earlier
     request to the same model began with, `broke` why it is not all of that request ("" when it is), `fold` why the
-    epoch was opened, for its first request. `attempt` counts tries of the same request from 1.
+    epoch was opened, for its first request. `attempt` counts tries of the same request from 1. `window` is what the
+    model can see, `reserve` the part of it kept for the answer (0: not known), `stable` the hashes of the system prompt
+    and of the tools, with a dot between them.
     """
 
     request: str
@@ -132,6 +134,9 @@ class RequestSent(Event, frozen=True, tag="request_sent"):
     reused: int = 0
     broke: str = ""
     fold: str = ""
+    window: int = 0
+    reserve: int = 0
+    stable: str = ""
 
 
 class RequestFailed(Event, frozen=True, tag="request_failed"):
