@@ -140,7 +140,7 @@ class RequestSent(Event, frozen=True, tag="request_sent"):
 
 
 class RequestFailed(Event, frozen=True, tag="request_failed"):
-    """`retry_in` seconds until the next attempt; None when there is none with this model."""
+    """`retry_in` seconds until the next attempt; None when there is none with this model. `purpose` as it was sent."""
 
     request: str
     fault: str
@@ -148,6 +148,7 @@ class RequestFailed(Event, frozen=True, tag="request_failed"):
     status: int | None = None
     retry_in: float | None = None
     next_model: str = ""
+    purpose: str = "main"
 
 
 class AnswerReceived(Event, frozen=True, tag="answer_received"):
