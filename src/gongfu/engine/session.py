@@ -29,6 +29,7 @@ from gongfu.engine.answer import check_schema
 from gongfu.engine.kit import Kit
 from gongfu.engine.pending import Pending
 from gongfu.engine.runner import Runner
+from gongfu.engine.sidecar import Sidecar
 from gongfu.engine.state import SessionState, UsageLine
 from gongfu.engine.stream import EventStream
 from gongfu.models.protocol import ModelProvider
@@ -80,6 +81,15 @@ class Session:
         self.pending = Pending(self.stream.emit, kit.answers)
         self.grants = Grants()
         self.ledger = Ledger()
+        self.sidecar = Sidecar(
+            agent=kit.agent,
+            emit=self.stream.emit,
+            spawn=kit.tasks.start_soon,
+            fast=kit.fast,
+            main=kit.chain,
+            report=kit.report,
+            ratios=lambda ref: self.state.ratios.get(ref, ()),
+        )
         self._handles: dict[str, Prompted] = {}
         self._steering: list[Message] = []
         self._runner: Runner | None = None
@@ -284,6 +294,7 @@ class Session:
         self._closed = True
         await self.cancel()
         await self._idle.wait()
+        await self.sidecar.close()
         await self.kit.close()
         self._give_up()
 

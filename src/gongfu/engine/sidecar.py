@@ -6,7 +6,7 @@ import hashlib
 import time
 import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -30,7 +30,7 @@ WAITING = 6
 PATIENCE = RetryPolicy(budget_seconds=20, unreachable_seconds=5, max_attempts=2)
 
 Chain = Callable[[], Awaitable[Sequence[ModelProvider]]]
-Job = Callable[[], Awaitable[None]]
+Job = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Reply(Base, frozen=True):

@@ -76,7 +76,7 @@ class SessionState:
                 self.calls = max(self.calls, _number(call))
             case AnswerReceived():
                 self._answer(event)
-            case RequestSent(request=request, estimate=estimate):
+            case RequestSent(purpose="main", request=request, estimate=estimate):
                 self.requests += 1
                 self._estimates[request] = estimate
             case TodoChanged(items=items):

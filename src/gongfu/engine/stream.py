@@ -96,7 +96,7 @@ class EventStream:
                 self._text.append(text)
             case ReasoningDelta(text=text):
                 self._reasoning.append(text)
-            case AnswerReceived() | RequestFailed() | TurnFinished():
+            case AnswerReceived(purpose="main") | RequestFailed(purpose="main") | TurnFinished():
                 self._text.clear()
                 self._reasoning.clear()
             case _:
