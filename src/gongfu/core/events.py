@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from gongfu.core.base import Base
+from gongfu.core.brief import Brief
 from gongfu.core.event_base import Event, Live
 from gongfu.core.messages import Message, ResultPart, soften
 from gongfu.core.specs import Usage
@@ -36,7 +37,10 @@ TodoStatus: TypeAlias = Literal["pending", "in_progress", "done", "cancelled"]
 
 
 class SessionCreated(Event, frozen=True, tag="session_created"):
-    """Always the first. A fork names its origin: everything up to `forked_seq` was copied from `forked_from`."""
+    """Always the first. A fork names its origin: everything up to `forked_seq` was copied from `forked_from`.
+
+    The session of a sub-agent names its `parent`, and how it was set up in its `brief`.
+    """
 
     session: str
     directory: str
@@ -45,6 +49,7 @@ class SessionCreated(Event, frozen=True, tag="session_created"):
     parent: str = ""
     forked_from: str = ""
     forked_seq: int = 0
+    brief: Brief | None = None
 
 
 class SessionTitled(Event, frozen=True, tag="session_titled"):
@@ -229,6 +234,7 @@ class QuestionAsked(Event, frozen=True, tag="question_asked"):
     """Waits for `Session.answer(question, …)`. `about` tells a permission (allow, session, deny) from a question.
 
     `preview` shows what would happen (see `core.display`); `seconds` is how long is waited before `default` counts.
+    `agent` names the sub-agent that asks; then `call` is the call that started it.
     """
 
     question: str
@@ -241,6 +247,7 @@ class QuestionAsked(Event, frozen=True, tag="question_asked"):
     reason: str = ""
     preview: dict[str, Any] = {}
     seconds: float | None = None
+    agent: str = ""
 
 
 class QuestionAnswered(Event, frozen=True, tag="question_answered"):
