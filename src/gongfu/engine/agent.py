@@ -21,7 +21,7 @@ class Tuning(Base, frozen=True):
 
 
 class AgentSpec(Base, frozen=True):
-    """`tunings` are by model reference, bare name or "*".
+    """`tunings` are by model reference, bare name or "*". `name` is a sub-agent's; what it writes carries it.
 
     `max_tool_output` is bytes; `retry_seconds` the time that faults may cost.
     """
@@ -33,6 +33,7 @@ class AgentSpec(Base, frozen=True):
     max_tool_output: int = 32_768
     retry_seconds: float = 120.0
     tunings: dict[str, Tuning] = {}
+    name: str = ""
 
     def tuning(self, info: ModelInfo) -> Tuning:
         """How `info` is asked: as its reference says, else its bare name, else what holds for any model."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import anyio
+from msgspec.structs import replace
 
 from gongfu.core.errors import UserError
 from gongfu.core.events import AnyEvent, QuestionAnswered, QuestionAsked
@@ -66,3 +67,36 @@ class Pending:
     def open(self) -> tuple[str, ...]:
         """Ids of the questions that wait."""
         return tuple(self._waiting)
+
+
+class Relay(Pending):
+    """The questions of a sub-agent: put through its parent, under its name, so that a person answers in one place.
+
+    They and their answers stand in its own log too. `call` is the call of the parent that started it.
+    """
+
+    def __init__(self, emit: Callable[[AnyEvent], None], above: Pending, *, agent: str, call: str) -> None:
+        super().__init__(emit, "ask")
+        self._above = above
+        self._agent = agent
+        self._call = call
+
+    async def ask(self, question: QuestionAsked) -> tuple[str, By]:
+        """The answer that the parent's person, or its policy, gives."""
+        self._emit(question)
+        answer: str = question.default
+        by: By = "cancel"
+        try:
+            answer, by = await self._above.ask(replace(question, agent=question.agent or self._agent, call=self._call))
+        finally:
+            self._emit(QuestionAnswered(question=question.question, answer=answer, by=by))
+        return answer, by
+
+    def answer(self, question: str, answer: str) -> None:
+        """Answer through the parent."""
+        self._above.answer(question, answer)
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Ids of the questions that wait, all of the tree."""
+        return self._above.open

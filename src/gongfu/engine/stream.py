@@ -62,6 +62,7 @@ class EventStream:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self.last = 0
+        self.tap: Callable[[AnyEvent], None] | None = None  # called with each event once it is stored
 
     def emit(self, *events: AnyEvent) -> None:
         """Record `events`: the durable ones in one transaction, all or nothing."""
@@ -76,6 +77,13 @@ class EventStream:
             self._follow_partial(event)
             if self._subscribers:
                 self._show(Entry(seq=seq, time=now, event=event))
+            if self.tap is not None:
+                self.tap(event)
+
+    @property
+    def heard(self) -> bool:
+        """Whether anybody takes notice of live events."""
+        return bool(self._subscribers) or self.tap is not None
 
     def _show(self, entry: Entry) -> None:
         for subscriber in self._subscribers:
