@@ -6,6 +6,8 @@ from typing import Any
 
 from gongfu.core.base import Base
 from gongfu.core.events import (
+    AgentFinished,
+    AgentStarted,
     AnswerReceived,
     AnyEvent,
     MessageAdded,
@@ -26,6 +28,10 @@ from gongfu.core.specs import Usage
 from gongfu.engine.transcript import Transcript
 
 
+SUB_AGENT = "sub-agent"
+"""The purpose under which the requests of sub-agents are counted; each has its receipt in its own session."""
+
+
 class UsageLine(Base, frozen=True):
     """What one purpose has cost so far. `cost` is US dollars, None once a request had no known price."""
 
@@ -33,10 +39,10 @@ class UsageLine(Base, frozen=True):
     usage: Usage = Usage()
     cost: float | None = 0.0
 
-    def plus(self, usage: Usage, cost: float | None) -> UsageLine:
-        """This line with one more request."""
+    def plus(self, usage: Usage, cost: float | None, *, requests: int = 1) -> UsageLine:
+        """This line with one more request, or several."""
         total = None if cost is None or self.cost is None else self.cost + cost
-        return UsageLine(requests=self.requests + 1, usage=self.usage + usage, cost=total)
+        return UsageLine(requests=self.requests + requests, usage=self.usage + usage, cost=total)
 
 
 def _number(call: str) -> int:
@@ -58,6 +64,8 @@ class SessionState:
         self.finished: TurnFinished | None = None
         self.started_calls: set[str] = set()
         self.usage: dict[str, UsageLine] = {}
+        self.agents: dict[str, AgentStarted] = {}
+        self.reports: dict[str, AgentFinished] = {}
         self.served: dict[str, int] = {}
         self.ratios: dict[str, list[float]] = {}
         self.calls = 0  # the highest number of a call so far: ids stay unique also after a loss
@@ -105,8 +113,19 @@ class SessionState:
                 self.created = event
             case SessionTitled(title=title):
                 self.title = title
+            case AgentStarted(agent=agent):
+                self.agents[agent] = event
+            case AgentFinished(agent=agent):
+                self.reports[agent] = event
+                line = self.usage.get(SUB_AGENT, UsageLine())
+                self.usage[SUB_AGENT] = line.plus(event.usage, event.cost, requests=event.requests)
             case _:
                 pass
+
+    @property
+    def open_agents(self) -> list[AgentStarted]:
+        """Sub-agents whose end is not recorded."""
+        return [started for agent, started in self.agents.items() if agent not in self.reports]
 
     def _answer(self, event: AnswerReceived) -> None:
         self.calls = max(self.calls, *(_number(c.id) for c in event.message.calls), 0)
