@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import anyio.abc
 
 from gongfu.core.base import Base
+from gongfu.core.brief import Brief
 from gongfu.engine.agent import AgentSpec
 from gongfu.engine.pending import Answers
 from gongfu.models.protocol import ModelProvider
@@ -28,7 +29,8 @@ class Kit(Base, frozen=True):
     `chain` resolves the models of the main role, `fast` those of the fast one (none: ()), `environment` is the note
     that opens a session, `today` the date as the model is told it, `report` writes the details of a fault to the log
     and says where, `after_turn` runs between turns, `begin` records a session when its first prompt comes, `close` ends
-    what its tools keep running, `fork` makes the session of a fork.
+    what its tools keep running, `fork` makes the session of a fork, `spawn` that of a
+    sub-agent (UserError when its model cannot be had).
     """
 
     agent: AgentSpec
@@ -48,3 +50,4 @@ class Kit(Base, frozen=True):
     begin: Callable[[Session], None]
     close: Callable[[], Awaitable[None]]
     fork: Callable[[Session, int], Awaitable[Session]]
+    spawn: Callable[[Session, Brief], Awaitable[Session]] | None = None

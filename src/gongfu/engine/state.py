@@ -27,7 +27,6 @@ from gongfu.core.events import (
 from gongfu.core.specs import Usage
 from gongfu.engine.transcript import Transcript
 
-
 SUB_AGENT = "sub-agent"
 """The purpose under which the requests of sub-agents are counted; each has its receipt in its own session."""
 

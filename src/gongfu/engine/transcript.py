@@ -5,7 +5,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from gongfu.context.pairing import pair
-from gongfu.core.events import AnswerReceived, AnyEvent, HistoryRepaired, MessageAdded, ToolFinished
+from gongfu.core.events import (
+    AnswerReceived,
+    AnyEvent,
+    HistoryRepaired,
+    MessageAdded,
+    SessionCreated,
+    ToolFinished,
+)
 from gongfu.core.messages import CallPart, Message, ResultPart
 
 
@@ -28,6 +35,7 @@ class Transcript:
     def __init__(self) -> None:
         self._messages: list[Message] = []
         self._groups: dict[str, _Group] = {}
+        self._own = ""  # a sub-agent's name; in its own session it is the main agent
         self.strays: list[str] = []
 
     def apply(self, event: AnyEvent) -> None:
@@ -36,7 +44,10 @@ class Transcript:
             case MessageAdded(message=message):
                 self._messages.append(message)
             case AnswerReceived(purpose="main", message=message):
-                self._answer(message)
+                own = message.agent and message.agent == self._own
+                self._answer(replace(message, agent="") if own else message)
+            case SessionCreated(brief=brief) if brief is not None:
+                self._own = brief.agent
             case ToolFinished(result=result):
                 self._result(result)
             case HistoryRepaired(added=added, dropped=dropped):
