@@ -1,0 +1,83 @@
+"""Sentences on project rules."""
+
+_KEPT = "Nothing was sent, no tool ran, and the history is kept."
+_KEPT_ZH = "没有发送任何内容，没有运行任何工具，历史保留不变。"
+_EXCLUDE = "or exclude it: `gongfu rules classify PATH excluded`"
+_EXCLUDE_ZH = "或将其排除：`gongfu rules classify PATH excluded`"
+
+TEXT = {
+    "exceed_budget": (
+        "RULES_EXCEED_BUDGET: the mandatory rules take about {tokens:,} tokens, and {allowed:,} of {budget:,} are set aside for them: {rules}. " + _KEPT
+        + " Shorten them, narrow them with `paths:`, make some optional with `gongfu rules classify`, raise `context.rules_share`, or use a model with a larger window.",
+        "RULES_EXCEED_BUDGET：必须遵守的规则约需 {tokens:,} 个 token，而 {budget:,} 中只为其预留 {allowed:,}：{rules}。" + _KEPT_ZH
+        + "请缩短规则、用 `paths:` 限定范围、用 `gongfu rules classify` 将部分设为可选、调高 `context.rules_share`，或换用窗口更大的模型。",
+    ),
+    "limit_size": (
+        "RULES_LIMIT: larger than the {limit} KiB that one rule file may have: {files}. " + _KEPT + " Split it, " + _EXCLUDE + ".",
+        "RULES_LIMIT：超过单个规则文件的上限 {limit} KiB：{files}。" + _KEPT_ZH + "请拆分，" + _EXCLUDE_ZH + "。",
+    ),
+    "limit_depth": (
+        "RULES_LIMIT: rule files more than 32 folders below the root: {files}. " + _KEPT + " Move it up, " + _EXCLUDE + ".",
+        "RULES_LIMIT：规则文件位于根目录下超过 32 层：{files}。" + _KEPT_ZH + "请上移，" + _EXCLUDE_ZH + "。",
+    ),
+    "limit_link": (
+        "RULES_LIMIT: a rule file must be a file of its own and no link: {files}. " + _KEPT + " Put a copy in its place, " + _EXCLUDE + ".",
+        "RULES_LIMIT：规则文件必须是独立文件，不能是链接：{files}。" + _KEPT_ZH + "请换成副本，" + _EXCLUDE_ZH + "。",
+    ),
+    "limit_nul": (
+        "RULES_LIMIT: there are NUL bytes in {files}, so it is no text. " + _KEPT + " Mend it, " + _EXCLUDE + ".",
+        "RULES_LIMIT：{files} 含有 NUL 字节，不是文本。" + _KEPT_ZH + "请修复，" + _EXCLUDE_ZH + "。",
+    ),
+    "limit_encoding": (
+        "RULES_LIMIT: no UTF-8: {files}. " + _KEPT + " Save it as UTF-8, " + _EXCLUDE + ".",
+        "RULES_LIMIT：不是 UTF-8 编码：{files}。" + _KEPT_ZH + "请另存为 UTF-8，" + _EXCLUDE_ZH + "。",
+    ),
+    "limit_special": (
+        "RULES_LIMIT: no regular file: {files}. " + _KEPT + " Put a text file in its place, " + _EXCLUDE + ".",
+        "RULES_LIMIT：不是普通文件：{files}。" + _KEPT_ZH + "请换成文本文件，" + _EXCLUDE_ZH + "。",
+    ),
+    "limit_unreadable": (
+        "RULES_LIMIT: cannot be read: {files}. " + _KEPT + " Make it readable, " + _EXCLUDE + ".",
+        "RULES_LIMIT：无法读取：{files}。" + _KEPT_ZH + "请使其可读，" + _EXCLUDE_ZH + "。",
+    ),
+    "limit_files": (
+        "RULES_LIMIT: {count} rule files, and {limit} is the most; beyond it: {files}. " + _KEPT + " Join some, " + _EXCLUDE + " (PATH may be a pattern such as 'vendor/**').",
+        "RULES_LIMIT：共有 {count} 个规则文件，上限为 {limit} 个；超出的有：{files}。" + _KEPT_ZH + "请合并一些，" + _EXCLUDE_ZH + "（PATH 可以是 'vendor/**' 这样的模式）。",
+    ),
+    "limit_total": (
+        "RULES_LIMIT: the rule files have {size} KiB in all, and {limit} is the most; beyond it: {files}. " + _KEPT + " Shorten some, " + _EXCLUDE + ".",
+        "RULES_LIMIT：规则文件共 {size} KiB，上限为 {limit} KiB；超出的有：{files}。" + _KEPT_ZH + "请缩短一些，" + _EXCLUDE_ZH + "。",
+    ),
+    "snapshot_corrupt": (
+        "SNAPSHOT_CORRUPT: the rules that this session was pinned to are not what was recorded ({what}). " + _KEPT + " `gongfu rules refresh` pins those on disk after your review.",
+        "SNAPSHOT_CORRUPT：本会话固定的规则与记录不符（{what}）。" + _KEPT_ZH + "`gongfu rules refresh` 会在你确认后固定磁盘上的规则。",
+    ),
+    "not_delivered": (
+        "RULES_NOT_DELIVERED: the request would carry {rule} {count} times instead of as it must. " + _KEPT + " Please report this; `gongfu rules show` tells what is configured.",
+        "RULES_NOT_DELIVERED：请求中规则 {rule} 出现了 {count} 次，与要求不符。" + _KEPT_ZH + "请报告此问题；`gongfu rules show` 可查看配置。",
+    ),
+    "origin_mismatch": (
+        "TOOL_ORIGIN_MISMATCH: the call was made under rules {found} and {pinned} hold now, so it did not run. " + "The history is kept; go on, and the model decides anew.",
+        "TOOL_ORIGIN_MISMATCH：该调用是在规则 {found} 下作出的，而现在生效的是 {pinned}，因此没有运行。历史保留不变；继续即可由模型重新决定。",
+    ),
+    "changed_running": (
+        "RULES_CHANGED: a turn is running under the pinned rules, so they cannot be changed now. Nothing was changed; refresh when it has ended.",
+        "RULES_CHANGED：有一轮正在按已固定的规则运行，现在不能更改。没有改动任何内容；请等它结束后再刷新。",
+    ),
+    "refresh_stale_pinned": (
+        "REFRESH_STALE: the session is pinned to {pinned}, not to {named}. Nothing was changed; review again with `gongfu rules refresh`.",
+        "REFRESH_STALE：会话固定的是 {pinned}，而不是 {named}。没有改动任何内容；请用 `gongfu rules refresh` 重新查看。",
+    ),
+    "refresh_stale_live": (
+        "REFRESH_STALE: the rules on disk are {live} now, not {named} as reviewed. Nothing was changed; review again with `gongfu rules refresh`.",
+        "REFRESH_STALE：磁盘上的规则现为 {live}，而不是查看时的 {named}。没有改动任何内容；请用 `gongfu rules refresh` 重新查看。",
+    ),
+    "bad_paths": (
+        "`paths:` in {file} is no list of patterns.",
+        "{file} 中的 `paths:` 不是模式列表。",
+    ),
+    "left_out": (
+        "Optional rules were left out for want of room: {rules} ({tokens:,} tokens; {room:,} are set aside). `gongfu rules classify PATH mandatory` makes one a must.",
+        "因空间不足，省略了可选规则：{rules}（{tokens:,} 个 token，预留 {room:,}）。用 `gongfu rules classify PATH mandatory` 可设为必须。",
+    ),
+}
