@@ -20,6 +20,7 @@ from gongfu.permissions.policy import Mode
 from gongfu.workspace.root import Workspace, find_root
 
 MODES = ("ask", "edits", "plan", "full")
+RULES = ("mandatory-root", "mandatory-all", "optional")
 
 
 def open(
@@ -39,6 +40,7 @@ def open(
     max_minutes: float | None = None,
     max_tokens: int | None = None,
     language: str = "",
+    rules: str = "",
     providers: Mapping[str, ModelProvider] | None = None,
 ) -> App:
     """An App for the folder `directory` (default: the current one). Nothing is sent, and nothing is written yet.
@@ -47,7 +49,8 @@ def open(
     `config` names a configuration. `permission` is ask, edits, plan or full; `yes` lets reads, edits and commands
     inside the workspace run and answers every other question no; `answers="no"` only does the latter. `root` is the
     workspace (else the nearest folder with `.git`), `add_dirs` are further folders. Limits hold for one turn: requests,
-    US dollars, minutes, tokens. `providers` are ready models by reference.
+    US dollars, minutes, tokens. `rules` is the word on all project rules for this run: mandatory-root, mandatory-all or
+    optional. `providers` are ready models by reference.
 
     Raises UserError with one or two sentences for whatever a person can put right: settings, folders, names.
     """
@@ -56,6 +59,8 @@ def open(
     workspace = _workspace(directory, root, add_dirs, where)
     if permission and permission not in MODES:
         raise UsageError("app.bad_permission", wanted=permission)
+    if rules and rules not in RULES:
+        raise UsageError("rules.bad_policy", wanted=rules)
     flags = Flags(
         model=model,
         permission=permission,
@@ -79,6 +84,7 @@ def open(
             limits=_limits(loaded.settings.limits),
             notices=loaded.notices,
             providers=providers or {},
+            rules=rules,
         )
     )
 

@@ -9,6 +9,7 @@ from gongfu.config.load import Notice
 from gongfu.config.paths import Places
 from gongfu.config.settings import Settings
 from gongfu.core.base import Base
+from gongfu.core.duties import Policy
 from gongfu.core.words import Language
 from gongfu.engine.limits import LimitSpec
 from gongfu.engine.pending import Answers
@@ -20,7 +21,8 @@ from gongfu.workspace.root import Workspace
 class Options(Base, frozen=True):
     """Everything that an App is made of, decided: files, environment and flags are merged already.
 
-    `notices` are what the person should know of the settings; `providers` are ready models by reference.
+    `notices` are what the person should know of the settings; `providers` are ready models by reference. `rules` is the
+    operator's word on all project rules for this run.
     """
 
     settings: Settings
@@ -33,6 +35,7 @@ class Options(Base, frozen=True):
     limits: LimitSpec
     notices: tuple[Notice, ...] = ()
     providers: Mapping[str, ModelProvider] = {}
+    rules: Policy = ""
 
     @property
     def crash_log(self) -> Path:

@@ -76,6 +76,10 @@ TEXT = {
         "`paths:` in {file} is no list of patterns.",
         "{file} 中的 `paths:` 不是模式列表。",
     ),
+    "bad_policy": (
+        "{wanted!r} is no word on rules; there are mandatory-root, mandatory-all and optional.",
+        "{wanted!r} 不是规则选项；可用的有 mandatory-root、mandatory-all 和 optional。",
+    ),
     "left_out": (
         "Optional rules were left out for want of room: {rules} ({tokens:,} tokens; {room:,} are set aside). `gongfu rules classify PATH mandatory` makes one a must.",
         "因空间不足，省略了可选规则：{rules}（{tokens:,} 个 token，预留 {room:,}）。用 `gongfu rules classify PATH mandatory` 可设为必须。",
