@@ -15,6 +15,7 @@ from gongfu.core.tokens import text_tokens
 CAPACITY, LEAVING = 50, 30
 FULL, LINE, COMMON, EACH = 0.5, 0.2, 0.4, 0.1
 _THOUGHT, _THOUGHTS = 300, 1200  # characters of one thought and of all
+_SEARCHED = 700  # characters of words, of an answer and of a query that are compared
 _PATH_KEYS = frozenset({"path", "paths", "file", "files", "file_path", "filename", "old_path", "new_path", "target"})
 _INTRODUCTION = (
     "[Earlier exchanges of this conversation that are no longer in full view, those nearest to the task. What stands "
@@ -172,12 +173,14 @@ def show(pairs: Sequence[Pair], *, query: str, files: Collection[str], room: int
 
 
 def _scores(pairs: Sequence[Pair], query: str, files: Collection[str]) -> dict[int, float]:
+    from gongfu.retrieval.rank import Doc, rank  # its tables take a while: loaded at the first fold that shows pairs
+
     wanted = {same_path(f) for f in files} - {""}
-    words = set(one_line(query).casefold().split())
+    docs = [Doc(id=str(p.turn), text=searchable(p)) for p in pairs]
+    found = {hit.id: hit.score for hit in rank(clip(query, _SEARCHED), docs, limit=len(docs))}
     scores: dict[int, float] = {}
     for pair in pairs:
-        own = set(searchable(pair).casefold().split())
-        score = len(words & own) / len(words) if words else 0.0
+        score = found.get(str(pair.turn), 0.0)
         if common := len(wanted.intersection(pair.files)):
             score = min(1.0, max(score, COMMON) + EACH * (common - 1))
         scores[pair.turn] = score
@@ -185,8 +188,8 @@ def _scores(pairs: Sequence[Pair], query: str, files: Collection[str]) -> dict[i
 
 
 def searchable(pair: Pair) -> str:
-    """The text of a pair that a search goes over."""
-    return "\n".join((pair.user, pair.answer, *pair.labels, *pair.files))
+    """The text of a pair that a search goes over: long ones by their head and tail."""
+    return "\n".join((clip(pair.user, _SEARCHED), clip(pair.answer, _SEARCHED), *pair.labels, *pair.files))
 
 
 def _whole(pair: Pair, most: int) -> str:

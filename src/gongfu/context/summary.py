@@ -9,7 +9,7 @@ from functools import cache
 from gongfu.context.digest import Digest, merged
 from gongfu.context.pairs import Pair
 from gongfu.context.quote import clean, clip, fitted, one_line, quoted, short
-from gongfu.context.wishes import first_sentence, openings, troubles, wishes
+from gongfu.context.wishes import first_sentence, traits, wishes
 from gongfu.core.messages import Message
 from gongfu.core.tokens import text_tokens
 from gongfu.resources import text as resource
@@ -49,10 +49,7 @@ def extract(old: str, pairs: Sequence[Pair], *, room: int) -> str:
         if pair.files:
             done += f" · {short(', '.join(pair.files), 120)}"
         digest.add(_DONE, done)
-        for sentence in list(troubles(pair.answer))[:_TELLING]:
-            digest.add(_ERRORS, f"turn {pair.turn}: {sentence}")
-        for sentence in list(openings(pair.answer))[-_TELLING:]:
-            digest.add(_OPEN, f"turn {pair.turn}: {sentence}")
+        _take_answer(digest, pair)
     digest.newest(_OPEN, _STILL_OPEN)
     return digest.write(room - text_tokens(_INTRODUCTION) - 2)
 
@@ -61,6 +58,14 @@ def _take_words(digest: Digest, pair: Pair) -> None:
     for kind, strength, sentence in wishes(pair.user):
         section, less = _OF[kind]
         digest.add(section, sentence, strength + less)
+
+
+def _take_answer(digest: Digest, pair: Pair) -> None:
+    told = list(traits(pair.answer))
+    for sentence in [s for trait, s in told if trait == "trouble"][:_TELLING]:
+        digest.add(_ERRORS, f"turn {pair.turn}: {sentence}")
+    for sentence in [s for trait, s in told if trait == "open"][-_TELLING:]:
+        digest.add(_OPEN, f"turn {pair.turn}: {sentence}")
 
 
 def completed(text: str, old: str, pairs: Sequence[Pair], *, room: int) -> str:
