@@ -8,10 +8,11 @@ from contextlib import AsyncExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import anyio
 import anyio.abc
+from msgspec.structs import replace
 
 from gongfu.app.equip import equip
 from gongfu.app.note import environment_note, today
@@ -34,6 +35,10 @@ from gongfu.store.journal import Journal
 from gongfu.store.sessions import SessionRow, Sessions
 from gongfu.workspace.locks import FileLock
 from gongfu.workspace.root import Workspace
+
+if TYPE_CHECKING:
+    from gongfu.context.receipt import Receipt
+    from gongfu.context.xray import Xray
 
 __all__ = ["App", "Session", "TurnFinished"]
 
@@ -100,6 +105,22 @@ class App:
     def sessions(self, *, everywhere: bool = False, limit: int = 50) -> list[SessionRow]:
         """Sessions of this workspace (or all), the last active first."""
         return self.rows.list(None if everywhere else str(self.workspace.root), limit=limit)
+
+    def xray(self, id: str = "") -> Xray:
+        """What the log of a session (by its id or a unique part of it; "": the latest here) tells of its requests.
+
+        Nothing is locked or changed. UserError when there is no such session.
+        """
+        from gongfu.context.xray import xray  # no turn needs it
+
+        row = self.rows.get(id) if id else self.rows.latest(str(self.workspace.root))
+        if row is None:
+            raise UserError("app.no_session_here", root=str(self.workspace.root))
+        return replace(xray(self.journal.read(row.id)), session=row.id, title=row.title, parent=row.parent)
+
+    def receipts(self, id: str = "") -> tuple[Receipt, ...]:
+        """A receipt for each request that a session has sent, in their order; see `xray`."""
+        return self.xray(id).receipts
 
     # --- life ---
 

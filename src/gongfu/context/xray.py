@@ -23,8 +23,8 @@ from gongfu.core.told import (
 )
 
 PARTS = (
-    "system", "tools", "rules", "memory", "summary", "pairs", "notes", "user", "key", "assistant", "regular", "tail",
-    "unlisted",
+    "system", "tools", "rules", "memory", "summary", "pairs", "notes", "user", "key", "assistant", "regular", "input",
+    "tail", "unlisted",
 )  # fmt: skip
 """Where the tokens of a request go, in the order of the wire; "unlisted" is what a receipt does not account for."""
 
@@ -32,7 +32,7 @@ _TIERS = ("system", "user", "key", "assistant", "regular")
 _NAMES = {
     "system": "system", "tools": "tools", "rule": "rules", "rules": "rules", "memory": "memory", "memories": "memory",
     "summary": "summary", "chain": "summary", "pair": "pairs", "pairs": "pairs", "note": "notes", "dropped": "notes",
-    "tail": "tail", "input": "user",
+    "tail": "tail", "input": "input",
 }  # fmt: skip
 
 

@@ -25,6 +25,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "Show what was said and done in a session (the latest when none is named).",
         "显示一个会话的内容（不指定时为最近一个）。",
     ),
+    "context": (
+        "Show what a request of a session carried, what was left out and why, and what the prompt cache could reuse.\n\n"
+        "The latest session and its last main request when none is named. Nothing is locked or changed.",
+        "显示会话的某个请求带了什么、略去了什么及原因，以及提示缓存能复用多少。\n\n"
+        "不指定时为最近的会话和它最后一个主请求。不锁定也不更改任何内容。",
+    ),
     "config": ("Read and change the settings.", "查看和修改设置。"),
     "models": ("List, test and fetch models.", "列出、测试和下载模型。"),
     "init": ("Set Gongfu up for the first time.", "首次设置 Gongfu。"),
@@ -83,6 +89,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "彻底删除会话及其输出。",
     ),
     "opt_all": ("Sessions of all folders.", "列出所有文件夹的会话。"),
+    "opt_all_requests": ("List all requests of the session instead.", "改为列出会话的全部请求。"),
+    "opt_request": (
+        "Show this request: its number from 1, or the beginning of its id.",
+        "显示指定请求：从 1 开始的序号，或编号的开头。",
+    ),
     "opt_limit": ("At most N of them.", "最多列出 N 个。"),
     "opt_yes_delete": ("Do not ask first.", "不再询问。"),
     "opt_usage": ("Show requests, tokens and money by purpose instead.", "改为显示各用途的请求数、token 和费用。"),

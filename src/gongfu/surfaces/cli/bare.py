@@ -10,6 +10,7 @@ COMMANDS = {
     "run": "run",
     "sessions": "sessions",
     "show": "show",
+    "context": "context",
     "config": "config",
     "models": "models",
     "init": "init",

@@ -57,5 +57,9 @@ class Style(Base, frozen=True):
     def cyan(self, text: str) -> str:
         return self._sgr("36", text)
 
+    def sgr(self, code: str, text: str) -> str:
+        """`text` in the graphic rendition of `code`, such as "94" or "30;46"."""
+        return self._sgr(code, text)
+
     def _sgr(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.color and text else text

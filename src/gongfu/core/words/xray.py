@@ -1,0 +1,183 @@
+"""Words of `gongfu context`: what a request carried, and what it did not."""
+
+from __future__ import annotations
+
+TEXT: dict[str, tuple[str, str]] = {
+    # --- where the tokens go
+    "part_system": ("system prompt", "系统提示词"),
+    "part_tools": ("tool schemas", "工具定义"),
+    "part_rules": ("project rules", "项目规则"),
+    "part_memory": ("memories", "记忆"),
+    "part_summary": ("summary", "摘要"),
+    "part_pairs": ("earlier turns", "早先的轮次"),
+    "part_notes": ("notes", "说明"),
+    "part_user": ("your words", "你的话"),
+    "part_key": ("key tools, agents", "关键工具、智能体"),
+    "part_assistant": ("answers", "模型的回答"),
+    "part_regular": ("other tools", "普通工具"),
+    "part_input": ("its input", "它的输入"),
+    "part_tail": ("tail", "尾部提示"),
+    "part_unlisted": ("not itemised", "未逐项记录"),
+    "part_free": ("free", "空闲"),
+    "part_reserve": ("kept for the answer", "留给回答"),
+    "part_margin": ("margin for errors", "误差余量"),
+    "items": ("{count} items", "{count} 项"),
+    "item": ("1 item", "1 项"),
+    "masked": ("{count} masked", "{count} 项已遮蔽"),
+    # --- one request
+    "head": ("request {number} of {count}", "第 {number} 个请求，共 {count} 个"),
+    "attempt": ("attempt {attempt}", "第 {attempt} 次尝试"),
+    "auxiliary": ("beside the turn, without project rules", "回合之外的请求，不带项目规则"),
+    "prompt_of": ("{estimate} of {budget} tokens for the prompt", "提示占 {estimate}，可用 {budget} token"),
+    "prompt_size": ("{estimate} tokens", "{estimate} token"),
+    "window_of": ("window {window}", "窗口 {window}"),
+    "on_wire": ("{messages} messages, {size} on the wire", "{messages} 条消息，实际发送 {size}"),
+    "counted": (
+        "The provider counted {real} tokens ({ratio} × the estimate), {cached} of them from its cache, and"
+        " {output} in the answer.",
+        "服务方统计为 {real} token（估算值的 {ratio} 倍），其中 {cached} 来自缓存；回答用了 {output}。",
+    ),
+    "uncounted": ("The provider reported no usage for it.", "服务方没有报告它的用量。"),
+    "open": ("No answer to it is recorded.", "没有记录到对它的回答。"),
+    "failed": ("It failed: {fault}.", "请求失败：{fault}。"),
+    "failed_retry": (
+        "It failed: {fault}; tried again after {seconds} s.",
+        "请求失败：{fault}；{seconds} 秒后重试。",
+    ),
+    "old": (
+        "This request was recorded before receipts listed what a request holds; only its size is known.",
+        "这个请求的记录早于逐项回执，只知道它的大小。",
+    ),
+    # --- epochs
+    "epoch_title": ("Folds", "折叠"),
+    "epoch_first": (
+        "First epoch: the history is whole, nothing was folded.",
+        "第一个阶段：历史完整，没有折叠过。",
+    ),
+    "epoch": (
+        "Epoch {epoch}: folded before request {request}, because {reason}.",
+        "第 {epoch} 阶段：在第 {request} 个请求之前折叠，原因：{reason}。",
+    ),
+    "epoch_unsent": (
+        "Epoch {epoch}: folded, because {reason}. No request of it has been sent yet.",
+        "第 {epoch} 阶段：已折叠，原因：{reason}。还没有发送过请求。",
+    ),
+    "epoch_did": (
+        "{before} → {after} tokens, step {rung} of 4: {what}.",
+        "{before} → {after} token，第 {rung} 级（共 4 级）：{what}。",
+    ),
+    "epoch_counts": (
+        "{masked} results masked, {dropped} stretches left out, {moved} turns moved.",
+        "遮蔽 {masked} 个结果，略去 {dropped} 段，移走 {moved} 轮。",
+    ),
+    "focus": ("Asked to keep: {focus}", "要求保留：{focus}"),
+    "fold_high": ("the context was nearly full", "上下文将满"),
+    "fold_manual": ("it was asked for", "手动要求"),
+    "fold_overflow": ("the provider said that the prompt was too long", "服务方表示提示过长"),
+    "fold_cold": ("the cache had run out anyway", "缓存本来就已过期"),
+    "fold_model": ("the model changed", "更换了模型"),
+    "fold_mode": ("the mode changed", "更换了模式"),
+    "fold_tools": ("the set of tools changed", "工具集合变了"),
+    "fold_rules": ("the rules were refreshed", "规则已刷新"),
+    "rung_1": ("old tool results masked", "遮蔽旧的工具结果"),
+    "rung_2": ("ordinary tool calls left out", "略去普通工具调用"),
+    "rung_3": ("old turns became pairs and a summary", "旧的轮次变为问答对和摘要"),
+    "rung_4": ("only what must stay", "只留必须保留的内容"),
+    # --- what was left out
+    "left_title": ("Left out", "未放入的内容"),
+    "left_nothing": ("Nothing was left out of this request.", "这个请求没有略去任何内容。"),
+    "left_budget": ("no room", "放不下"),
+    "left_excluded": ("excluded by your word", "已按你的要求排除"),
+    "left_folded": ("folded away", "已折叠"),
+    "left_masked": ("masked", "已遮蔽"),
+    "left_moved": ("became earlier turns", "转为早先的轮次"),
+    "left_scope": ("its folder is untouched", "所在目录尚未触及"),
+    "left_path": ("its paths do not match", "路径条件不符"),
+    "left_irrelevant": ("not about this task", "与当前任务无关"),
+    "more": ("and {count} more", "另有 {count} 项"),
+    "recall": (
+        "Nothing is lost: the log keeps it all, and the model can bring it back with `recall`, by id or by words.",
+        "没有丢失：日志保留全部内容，模型可以用 `recall` 按编号或关键词取回。",
+    ),
+    # --- rules
+    "rules_title": ("Project rules", "项目规则"),
+    "rules_print": ("fingerprint {fingerprint}", "指纹 {fingerprint}"),
+    "rules_said": (
+        "Configured is what stands in the rule files as pinned; delivered is what this request carried, under that"
+        " hash. Whether a model acts on it is not known here.",
+        "“已配置”指固定下来的规则文件内容；“已送达”指这个请求按该哈希携带了它。模型是否照做，这里无从得知。",
+    ),
+    "rules_none": ("No project rules were configured.", "没有配置项目规则。"),
+    "state_delivered": ("delivered", "已送达"),
+    "state_omitted": ("configured, not delivered: {reason}", "已配置，未送达：{reason}"),
+    "state_excluded": ("configured, excluded by your word", "已配置，按你的要求排除"),
+    "state_waiting": ("configured, waits for its place to be touched", "已配置，等待触及其位置"),
+    "state_absent": ("configured, not delivered", "已配置，未送达"),
+    "state_unknown": ("configured", "已配置"),
+    "duty_mandatory": ("mandatory", "必须"),
+    "duty_optional": ("optional", "可选"),
+    "duty_excluded": ("excluded", "排除"),
+    # --- the cache
+    "cache_title": ("Prompt cache", "提示缓存"),
+    "cache_this": (
+        "This request begins with {reused} of {raw} tokens that were sent before ({share}).",
+        "这个请求的开头有 {reused} / {raw} token 之前已发送过（{share}）。",
+    ),
+    "cache_whole": ("All of the request before it is at its beginning.", "前一个请求完整地位于它的开头。"),
+    "cache_broke": (
+        "It does not begin with all of the one before: {reason}.",
+        "它的开头不是完整的前一个请求：{reason}。",
+    ),
+    "cache_session": (
+        "Over the session {share} of {sent} tokens were sent before.",
+        "整个会话发送的 {sent} token 中，{share} 之前已发送过。",
+    ),
+    "cache_real": (
+        "Providers say that {share} of {input} prompt tokens came from their cache.",
+        "服务方报告：{input} 提示 token 中有 {share} 来自缓存。",
+    ),
+    "cache_spark": ("reused, request by request", "各请求的复用比例"),
+    "cache_breaks": ("Broken at", "中断处"),
+    "cache_break": ("request {number}: {reason}, {lost} tokens anew", "请求 {number}：{reason}，重新读取 {lost} token"),
+    "broke_first": ("the first request", "第一个请求"),
+    "broke_model": ("another model", "换了模型"),
+    "broke_tools": ("other tools", "工具变了"),
+    "broke_system": ("another system prompt", "系统提示词变了"),
+    "broke_rules": ("other rules", "规则变了"),
+    "broke_epoch": ("the context was folded", "上下文已折叠"),
+    "broke_aux": ("a prompt of its own", "使用自己的提示词"),
+    "broke_history": ("the history changed", "历史变了"),
+    # --- sub-agents
+    "agents_title": ("Sub-agents", "子智能体"),
+    "agent_running": ("not finished", "尚未结束"),
+    "agent_hint": (
+        "`gongfu context ID` shows what one of them was told.",
+        "`gongfu context 编号` 显示其中一个收到的内容。",
+    ),
+    "parent": ("sub-agent of session {session}", "会话 {session} 的子智能体"),
+    # --- the list of requests
+    "list_epoch": ("epoch {epoch}: {reason}, {before} → {after}", "第 {epoch} 阶段：{reason}，{before} → {after}"),
+    "list_hint": ("`--request N` shows one of them.", "`--request N` 显示其中一个。"),
+    "all_hint": ("`--all` lists all {count} requests.", "`--all` 列出全部 {count} 个请求。"),
+    "head_number": ("NO.", "序号"),
+    "head_purpose": ("PURPOSE", "用途"),
+    "head_tokens": ("TOKENS", "TOKEN"),
+    "head_reused": ("REUSED", "复用"),
+    "head_real": ("COUNTED", "实计"),
+    "head_ended": ("ENDED", "结果"),
+    "head_model": ("MODEL", "模型"),
+    "ended_open": ("open", "未结束"),
+    # --- what a person can set right
+    "no_requests": (
+        "Session {session} has sent no request yet, so there is nothing to show.",
+        "会话 {session} 还没有发送过请求，没有可显示的内容。",
+    ),
+    "no_request": (
+        "Session {session} has no request {wanted}; it has 1 to {count}. `gongfu context {session} --all` lists them.",
+        "会话 {session} 没有请求 {wanted}；编号为 1 到 {count}。`gongfu context {session} --all` 可列出它们。",
+    ),
+    "request_ambiguous": (
+        "{wanted} is the beginning of more than one request of session {session}: {near}.",
+        "会话 {session} 中有多个请求以 {wanted} 开头：{near}。",
+    ),
+}

@@ -1,0 +1,357 @@
+"""What `gongfu context` shows a person."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from gongfu.context.receipt import Receipt
+from gongfu.context.xray import Fold, Left, Purpose, RuleLine, Slice, Xray, left_out, picture, totals
+from gongfu.core.base import Base
+from gongfu.surfaces.cli.context_bar import Chart
+from gongfu.surfaces.cli.render.numbers import size, tokens
+from gongfu.surfaces.cli.render.table import table
+from gongfu.surfaces.cli.speech import Speech
+from gongfu.surfaces.cli.style import Style, one_line
+from gongfu.surfaces.cli.width import clip, pad, width, wrap
+
+_NARROW = 60
+_WIDEST = 100
+_HASH = 12
+
+
+class View(Base, frozen=True):
+    """Draws in `columns` (0: a pipe, whose lines may be long). `symbols`: more than ASCII can be shown."""
+
+    style: Style
+    speech: Speech
+    columns: int = 0
+    symbols: bool = True
+    verbose: bool = False
+
+    # --- one request ---
+
+    def request(self, seen: Xray, receipt: Receipt) -> list[str]:
+        """Everything about one request, and the session around it."""
+        blocks = [
+            self._head(seen, receipt),
+            self._picture(receipt),
+            self._left(receipt),
+            self._rules(seen, receipt),
+            self._folds(seen, receipt),
+            self._cache(seen, receipt),
+            self._agents(seen),
+        ]
+        lines = [line for block in blocks if block for line in ("", *block)][1:]
+        if len(seen.receipts) > 1:
+            lines += ["", *self._dim(self._say("all_hint", count=len(seen.receipts)))]
+        return lines
+
+    def _head(self, seen: Xray, receipt: Receipt) -> list[str]:
+        say = self._say
+        moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(receipt.time))
+        number = say("head", number=receipt.number, count=len(seen.receipts))
+        parts = [number, receipt.purpose, one_line(receipt.model)]
+        parts += [say("attempt", attempt=receipt.attempt)] if receipt.attempt > 1 else []
+        sizes = [say("prompt_size", estimate=tokens(receipt.estimate))]
+        if receipt.budget:
+            sizes = [say("prompt_of", estimate=tokens(receipt.estimate), budget=tokens(receipt.budget))]
+        sizes += [say("window_of", window=tokens(receipt.window))] if receipt.window else []
+        sizes += [say("on_wire", messages=receipt.messages, size=size(receipt.bytes))] if receipt.bytes else []
+        lines = self._dim(f"{seen.session}  {one_line(seen.title)}".rstrip())
+        lines += self._dim(say("parent", session=seen.parent)) if seen.parent else []
+        lines += self._packed(parts, self.style.bold)
+        lines += self._packed(sizes)
+        lines += self._dim(f"{receipt.request}  {moment}")
+        lines += self._text(say("auxiliary")) if receipt.scope == "auxiliary" else []
+        return [*lines, *self._text(self._ending(receipt))]
+
+    def _ending(self, receipt: Receipt) -> str:
+        say, usage = self._say, receipt.usage
+        if receipt.fault:
+            fault = self._word(f"cli.fault_{receipt.fault}", receipt.fault)
+            if receipt.retry_in is not None:
+                return say("failed_retry", fault=fault, seconds=f"{receipt.retry_in:.1f}")
+            return say("failed", fault=fault)
+        if usage is None:
+            return say("uncounted") if receipt.finish else say("open")
+        ratio = f"{usage.input / receipt.estimate:.2f}" if receipt.estimate else "?"
+        return say(
+            "counted", real=tokens(usage.input), ratio=ratio, cached=tokens(usage.cached), output=tokens(usage.output)
+        )
+
+    def _picture(self, receipt: Receipt) -> list[str]:
+        chart, shown = self._chart, picture(receipt)
+        rest = [("free", shown.free), ("reserve", shown.reserve), ("margin", shown.margin)]
+        parts = [*((s.part, s.tokens) for s in shown.slices), *rest]
+        whole = max(1, sum(amount for _, amount in parts))
+        items = {s.part: s for s in shown.slices}
+        rows = [(part, amount) for part, amount in parts if amount]
+        names = {part: self._say(f"part_{part}") for part, _ in rows}
+        longest = max((width(name) for name in names.values()), default=0)
+        lines = [f" {chart.bar(parts, self._cells - 2)}", ""]
+        for part, amount in rows:
+            figures = f"{tokens(amount):>8} {percent(amount, whole):>5}"
+            line = f" {chart.mark(part)} {pad(names[part], longest)} {figures}"
+            note = self._items(items[part]) if part in items else ""
+            room = self._cells - longest - len(figures) - 6
+            lines.append(f"{line}  {self.style.dim(clip(note, room))}" if note and room > 5 else line)
+        if not receipt.detailed:
+            lines += ["", *self._text(self._say("old"))]
+        return lines
+
+    def _items(self, slice: Slice) -> str:
+        if slice.items < 2 and not slice.masked:
+            return ""
+        count = self._say("item") if slice.items == 1 else self._say("items", count=slice.items)
+        return f"{count}, {self._say('masked', count=slice.masked)}" if slice.masked else count
+
+    def _left(self, receipt: Receipt) -> list[str]:
+        if not receipt.detailed and not receipt.omitted:
+            return []
+        groups = left_out(receipt)
+        if not groups:
+            return [] if receipt.scope == "auxiliary" else self._text(self._say("left_nothing"))
+        lines = [self._title("left_title")]
+        names = [self._word(f"xray.left_{group.reason}", group.reason) for group in groups]
+        longest = max(map(width, names))
+        for name, group in zip(names, groups, strict=True):
+            figures = f"{group.count:>5} {tokens(group.tokens):>8}"
+            start = f"  {pad(name, longest)} {figures}"
+            room = self._cells - width(start) - 2
+            lines.append(f"{start}  {self.style.dim(self._ids(group, room))}" if room > 12 else start)
+        if any(group.reason in ("folded", "masked", "moved", "budget") for group in groups):
+            lines += self._dim(self._say("recall"))
+        return lines
+
+    def _ids(self, group: Left, cells: int) -> str:
+        """As many ids as fit, then how many more there are."""
+        shown = ""
+        for at, name in enumerate(group.ids):
+            longer = f"{shown} {one_line(name)}".lstrip()
+            left = len(group.ids) - at - 1
+            rest = f" {self._say('more', count=left)}" if left else ""
+            if width(longer + rest) > cells and not self.verbose:
+                return f"{shown} {self._say('more', count=left + 1)}" if shown else clip(longer, cells)
+            shown = longer
+        return shown
+
+    def _rules(self, seen: Xray, receipt: Receipt) -> list[str]:
+        rules = seen.rules_of(receipt)
+        if not rules:
+            return []
+        print_ = self._say("rules_print", fingerprint=receipt.rules[:_HASH])
+        lines = [f"{self._title('rules_title')}  {self.style.dim(print_)}"]
+        longest = max(width(one_line(rule.path)) for rule in rules)
+        for rule in rules:
+            lines += self._rule(rule, longest)
+        return [*lines, *self._dim(self._say("rules_said"))]
+
+    def _rule(self, rule: RuleLine, longest: int) -> list[str]:
+        paint: Callable[[str], str] = self.style.green if rule.state == "delivered" else self.style.yellow
+        if rule.state in ("excluded", "waiting", "unknown"):
+            paint = self.style.dim
+        reason = self._word(f"xray.left_{rule.reason}", rule.reason) if rule.reason else ""
+        state = self._say(f"state_{rule.state}", reason=reason)
+        duty = ", ".join(self._word(f"xray.duty_{duty}", duty) for duty in rule.duties)
+        facts = [duty, rule.sha256[:_HASH], *([tokens(rule.tokens)] if rule.tokens else [])]
+        path = one_line(rule.path)
+        one = f"  {pad(path, longest)}  {state}  {'  '.join(filter(None, facts))}"
+        if not self.columns or width(one) <= self.columns:
+            return [f"  {pad(path, longest)}  {paint(state)}  {self.style.dim('  '.join(filter(None, facts)))}"]
+        told = [f"    {paint(line)}" for line in wrap(state, self._cells - 4)]
+        return [f"  {clip(path, self._cells - 2)}", *told, f"    {self.style.dim('  '.join(filter(None, facts)))}"]
+
+    def _folds(self, seen: Xray, receipt: Receipt) -> list[str]:
+        if receipt.scope == "auxiliary" or not receipt.detailed:
+            return []
+        fold = seen.fold_of(receipt)
+        if fold is None:
+            return [] if receipt.epoch else self._text(self._say("epoch_first"))
+        return [self._title("epoch_title"), *self.fold(fold)]
+
+    def fold(self, fold: Fold) -> list[str]:
+        """What one fold did."""
+        event = fold.event
+        reason = self._word(f"xray.fold_{event.reason}", event.reason)
+        first = "epoch" if fold.request else "epoch_unsent"
+        lines = [self._say(first, epoch=event.epoch, request=fold.request, reason=reason)]
+        did = self._word(f"xray.rung_{event.rung}", str(event.rung))
+        before, after = tokens(event.before), tokens(event.after)
+        lines.append(self._say("epoch_did", before=before, after=after, rung=event.rung, what=did))
+        counts = {"masked": len(event.masked), "dropped": len(event.dropped), "moved": len(event.moved)}
+        lines += [self._say("epoch_counts", **counts)] if any(counts.values()) else []
+        lines += [self._say("focus", focus=one_line(event.focus))] if event.focus else []
+        return [f"  {line}" for text in lines for line in self._wrapped(text, 2)]
+
+    # --- the cache ---
+
+    def _cache(self, seen: Xray, receipt: Receipt) -> list[str]:
+        lines = [self._title("cache_title")]
+        if receipt.share is not None:
+            share = percent(receipt.reused, receipt.raw)
+            text = self._say("cache_this", reused=tokens(receipt.reused), raw=tokens(receipt.raw), share=share)
+            reason = self._broke(receipt.broke, receipt.fold)
+            more = self._say("cache_broke", reason=reason) if receipt.broke else self._say("cache_whole")
+            if receipt.broke == "first":
+                more = ""
+            lines += self._indented(f"{text} {more}".rstrip())
+        return [*lines, *self._session(seen)] if len(seen.receipts) > 1 or len(lines) > 1 else []
+
+    def _session(self, seen: Xray) -> list[str]:
+        """Reuse over the whole session, a small chart of it, and where it broke."""
+        summed = totals(seen.receipts)
+        main = [r for r in seen.receipts if r.purpose == "main"]
+        lines: list[str] = []
+        if summed.main.share is not None:
+            share = percent(summed.main.reused, summed.main.sent)
+            lines += self._indented(self._say("cache_session", share=share, sent=tokens(summed.main.sent)))
+        lines += self._indented(self._real(summed.all)) if summed.all.usage.input else []
+        values = [r.share for r in main]
+        if len(main) > 1 and any(value is not None for value in values):
+            room = self._cells - 4
+            lines.append(f"  {self._chart.spark(values, room)}")
+            lines += self._dim(f"  {self._say('cache_spark')}")
+        if summed.breaks:
+            lines.append(f"  {self._say('cache_breaks')}")
+            shown = summed.breaks if self.verbose else summed.breaks[-5:]
+            for broken in shown:
+                reason = self._broke(broken.reason, broken.fold)
+                text = self._say("cache_break", number=broken.number, reason=reason, lost=tokens(broken.lost))
+                lines += [f"    {line}" for line in self._wrapped(text, 4)]
+            if len(shown) < len(summed.breaks):
+                lines += self._dim(f"    {self._say('more', count=len(summed.breaks) - len(shown))}")
+        return lines
+
+    def _real(self, line: Purpose) -> str:
+        share = percent(line.usage.cached, line.usage.input)
+        return self._say("cache_real", share=share, input=tokens(line.usage.input))
+
+    def _broke(self, reason: str, fold: str) -> str:
+        word = self._word(f"xray.broke_{reason}", reason)
+        if reason != "epoch" or not fold:
+            return word
+        return self._word("cli.because", word, what=word, why=self._word(f"xray.fold_{fold}", fold))
+
+    # --- sub-agents ---
+
+    def _agents(self, seen: Xray) -> list[str]:
+        if not seen.children:
+            return []
+        lines = [self._title("agents_title")]
+        for child in seen.children:
+            ended = child.finished
+            status = self._say("agent_running")
+            if ended is not None:
+                status = self._word(f"cli.status_{ended.status}", ended.status)
+            used = [tokens(ended.usage.input + ended.usage.output)] if ended else []
+            parts = [one_line(child.started.agent), child.started.session, status, *used]
+            task = one_line(child.started.task)
+            start = f"  {'  '.join(parts)}"
+            room = self._cells - width(start) - 2
+            lines.append(
+                f"{start}  {self.style.dim(clip(task, room))}" if room > 10 and task else clip(start, self._cells)
+            )
+        return [*lines, *self._dim(self._say("agent_hint"))]
+
+    # --- the list ---
+
+    def listing(self, seen: Xray) -> list[str]:
+        """A line for each request, folds between them, and the cache over the session."""
+        names = ("number", "purpose", "tokens", "real", "reused", "ended", "model")
+        rows = [[self._say(f"head_{name}") for name in names], *(self._row(receipt) for receipt in seen.receipts)]
+        drop = {3, 5} if 0 < self.columns < _NARROW else set[int]()
+        kept = [[cell for at, cell in enumerate(row) if at not in drop] for row in rows]
+        right = (0, 2, 3) if drop else (0, 2, 3, 4)
+        drawn = table(kept, columns=self.columns, right=right)
+        lines = [*self._dim(f"{seen.session}  {one_line(seen.title)}".rstrip()), self.style.dim(drawn[0])]
+        folds = {fold.request: fold for fold in seen.folds}
+        for receipt, line in zip(seen.receipts, drawn[1:], strict=True):
+            fold = folds.get(receipt.number)
+            lines += [self._between(fold)] if fold else []
+            lines.append(self.style.red(line) if receipt.fault else line)
+        lines += [self._between(fold) for fold in seen.folds if not fold.request]
+        session = self._session(seen)
+        lines += ["", self._title("cache_title"), *session] if session else []
+        return [*lines, "", *self._dim(self._say("list_hint"))]
+
+    def _between(self, fold: Fold) -> str:
+        event, rule = fold.event, "──" if self.symbols else "--"
+        reason = self._word(f"xray.fold_{event.reason}", event.reason)
+        before, after = tokens(event.before), tokens(event.after)
+        text = self._say("list_epoch", epoch=event.epoch, reason=reason, before=before, after=after)
+        return self.style.cyan(clip(f"{rule} {text}", self.columns) if self.columns else f"{rule} {text}")
+
+    def _row(self, receipt: Receipt) -> list[str]:
+        ended = receipt.fault or receipt.finish or self._say("ended_open")
+        if receipt.fault:
+            ended = self._word(f"cli.fault_{receipt.fault}", receipt.fault)
+        return [
+            str(receipt.number),
+            receipt.purpose,
+            tokens(receipt.estimate),
+            tokens(receipt.usage.input) if receipt.usage else "-",
+            percent(receipt.reused, receipt.raw) if receipt.share is not None else "-",
+            ended,
+            one_line(receipt.model),
+        ]
+
+    # --- words and lines ---
+
+    @property
+    def _chart(self) -> Chart:
+        return Chart(style=self.style, symbols=self.symbols)
+
+    @property
+    def _cells(self) -> int:
+        """Cells that a line may take."""
+        return max(24, min(self.columns or 80, _WIDEST))
+
+    def _say(self, key: str, **values: object) -> str:
+        return self.speech(f"xray.{key}", **values)
+
+    def _word(self, key: str, otherwise: str, **values: object) -> str:
+        """A word of the catalogue; what it does not know stays as it came."""
+        try:
+            return self.speech(key, **values)
+        except KeyError:
+            return one_line(otherwise)
+
+    def _title(self, key: str) -> str:
+        return self.style.bold(self._say(key))
+
+    def _wrapped(self, text: str, indent: int = 0) -> list[str]:
+        return wrap(text, self._cells - indent) if self.columns else [text]
+
+    def _text(self, text: str) -> list[str]:
+        return self._wrapped(text)
+
+    def _indented(self, text: str) -> list[str]:
+        return [f"  {line}" for line in self._wrapped(text, 2)]
+
+    def _dim(self, text: str) -> list[str]:
+        return [self.style.dim(line) for line in self._wrapped(text)]
+
+    def _packed(self, parts: Sequence[str], paint: Callable[[str], str] = str) -> list[str]:
+        """Parts with dots between them, in as few lines as they fit in."""
+        return [paint(line) for line in _pack(parts, self.columns)]
+
+
+def _pack(parts: Iterable[str], columns: int) -> list[str]:
+    lines: list[str] = []
+    for part in parts:
+        if lines and (not columns or width(lines[-1]) + width(part) + 3 <= columns):
+            lines[-1] += f" · {part}"
+        else:
+            lines.append(part)
+    return lines
+
+
+def percent(part: int, whole: int) -> str:
+    """A share in percent: "0%", "<1%", "42%", "100%" only when it is all."""
+    if not part or not whole:
+        return "0%"
+    value = 100 * part / whole
+    if value < 1:
+        return "<1%"
+    return f"{min(99, round(value)) if part < whole else 100}%"
