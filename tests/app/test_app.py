@@ -134,10 +134,7 @@ async def test_keys_stay_out_of_commands(work: Path) -> None:
 async def test_a_long_output_is_read_again_from_its_artifact(work: Path) -> None:
     steps = [
         Call("shell", {"command": "seq 1 100000"}),
-        lambda request: Call(
-            "read_file",
-            {"path": f"artifact:{request.messages[-1].results[0].artifact}", "offset": 50_000, "limit": 2},
-        ),
+        lambda request: Call("recall", {"id": request.messages[-1].results[0].artifact, "offset": 50_000, "limit": 2}),
         Say("ok"),
     ]
     app, model = opened(work, *steps, yes=True)
@@ -232,7 +229,7 @@ def test_the_system_prompt_is_short_and_holds_nothing_that_changes() -> None:
     assert "{" not in prompt
 
 
-async def test_a_session_has_the_ten_core_tools(work: Path) -> None:
+async def test_a_session_has_the_core_tools(work: Path) -> None:
     app, _ = opened(work)
     async with app:
         specs = (await app.session()).kit.registry.specs

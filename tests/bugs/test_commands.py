@@ -180,7 +180,7 @@ def test_45_200_megabytes_in_bounded_memory(tmp_path: Path, command: str, size: 
     assert found["grown"] < 12_000
     assert len(found["text"].encode()) <= 32_768
     assert Path(found["spill"]).stat().st_size == size
-    assert f'artifact:{Path(found["spill"]).name}"' in found["text"]
+    assert f"recall id={Path(found['spill']).name} offset=" in found["text"]
     if command.startswith("seq"):
         assert found["text"].startswith("1\n2\n3\n")
         lines = found["text"].splitlines()
@@ -195,7 +195,7 @@ async def test_45_head_and_tail_are_kept_and_the_whole_is_in_an_artifact(tmp_pat
     assert len(outcome.text.encode()) <= 2000
     whole = Path(outcome.spill).read_text()
     assert whole == "".join(f"{n}\n" for n in range(1, 5001)) + "the end\n"
-    assert f"artifact:{Path(outcome.spill).name}" in outcome.text
+    assert f"recall id={Path(outcome.spill).name} " in outcome.text
 
 
 async def test_45_a_binary(tmp_path: Path, env: dict[str, str]) -> None:
@@ -242,7 +242,7 @@ async def test_45_a_job_that_writes_without_end(tmp_path: Path, env: dict[str, s
             while "the end" not in text:
                 text = (await tools.shell_job.run({"action": "output", "job": "j1", "wait": 5}, Ctx())).text
         assert len(text.encode()) <= 4000
-        assert "artifact:" in text
+        assert "recall id=a1" in text
         store: Jobs = tools._jobs
         job = store.get("j1")
         assert job is not None

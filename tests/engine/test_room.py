@@ -32,7 +32,7 @@ async def test_many_results_at_once_fit(desk: Desk, window: int, count: int) -> 
     async with desk.session(model) as session:
         assert (await done(session, "Go")).status == "done"
     for finished in desk.of(ToolFinished):
-        assert "artifact:" in finished.result.text
+        assert "recall id=" in finished.result.text
         assert len(finished.result.text) >= 200
 
 

@@ -99,7 +99,7 @@ async def test_a_long_result_is_bounded_and_kept_whole(desk: Desk) -> None:
     assert len(result.text.encode()) <= 4096 + 100
     assert result.text.startswith("line 0\n")
     assert result.text.endswith("line 4999")
-    assert f"artifact:{result.artifact}" in result.text
+    assert f"recall id={result.artifact}" in result.text
     assert (desk.folder / "artifacts" / "s_test" / result.artifact).read_text() == text
 
 

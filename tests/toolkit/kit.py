@@ -18,6 +18,7 @@ class Ctx:
 
     def __init__(self, answer: tuple[str, Literal["person", "policy", "timeout", "cancel"]] = ("", "policy")) -> None:
         self.call_id = "call"
+        self.room = 32_768
         self.shown = ""
         self.pieces: list[str] = []
         self.asked: list[tuple] = []

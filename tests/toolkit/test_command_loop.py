@@ -67,7 +67,7 @@ async def test_all_four_in_one_turn(tmp_path: Path) -> None:
     seq = next(r for r in results if "20000" in r.text)
     assert seq.artifact
     assert len(seq.text.encode()) <= 32_768
-    assert f"artifact:{seq.artifact}" in seq.text
+    assert f"recall id={seq.artifact} " in seq.text
     assert any("blue" in r.text for r in results)
     assert results[-1].text.strip() == "[exit code 3]"
     assert [e.items[0].text for e in events if isinstance(e, TodoChanged)] == ["look"]

@@ -1,4 +1,4 @@
-"""What the ten core tools cost in every request, and that the model is told of each argument that is not plain."""
+"""What the core tools cost in every request, and that the model is told of each argument that is not plain."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from gongfu.toolkit.edit import edit_tools
 from gongfu.toolkit.files import file_tools
 from gongfu.toolkit.plan import todo
 from gongfu.toolkit.readlog import ReadLog
+from gongfu.toolkit.recall import Recall
 from gongfu.toolkit.search import search_tools
 from gongfu.toolkit.shell import ShellTools
 from gongfu.tools.registry import Registry
@@ -29,15 +30,16 @@ def core_specs(folder: Path) -> tuple[ToolSpec, ...]:
             search_tools(workspace, env={}),
             commands,
             (ask_user, todo),
+            (Recall.recall,),
         ]
     ).specs
 
 
-def test_the_ten_core_tools_cost_at_most_1500_tokens(tmp_path: Path) -> None:
+def test_the_core_tools_cost_at_most_1500_tokens(tmp_path: Path) -> None:
     specs = core_specs(tmp_path)
     assert [s.name for s in specs] == [
-        "ask_user", "edit_file", "find_files", "list_files", "read_file", "search_text", "shell", "shell_job", "todo",
-        "write_file",
+        "ask_user", "edit_file", "find_files", "list_files", "read_file", "recall", "search_text", "shell", "shell_job",
+        "todo", "write_file",
     ]  # fmt: skip
     wire = [
         {"type": "function", "function": {"name": s.name, "description": s.description, "parameters": s.parameters}}

@@ -64,7 +64,7 @@ def test_a_long_output_is_whole_in_its_artifact(tmp_path: Path, size: int, step:
     assert len(shown.text.encode()) <= 2100
     assert shown.text.startswith("line 0\nline 1\n")
     assert shown.text.endswith(data.decode()[-100:])
-    assert f'path="artifact:{shown.artifact}"' in shown.text
+    assert f"recall id={shown.artifact} " in shown.text
 
 
 def test_a_progress_bar_of_many_megabytes_hides_nothing(tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ def test_head_and_tail_at_line_ends_with_a_line_that_counts() -> None:
     assert shown.first == first
     assert shown.lines == 1000 - head.count("\n") - tail.partition("\n")[2].count("\n")
     assert f"{shown.lines:,} lines ({shown.size:,} bytes)" in out
-    assert f'read_file path="artifact:a7" offset={first}' in out
-    assert "read_file" not in shown.text()
+    assert f"recall id=a7 offset={first}" in out
+    assert "recall" not in shown.text()
 
 
 def test_a_line_without_end_is_cut_between_characters() -> None:

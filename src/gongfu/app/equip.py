@@ -11,6 +11,7 @@ from gongfu.toolkit.edit import edit_tools
 from gongfu.toolkit.files import file_tools
 from gongfu.toolkit.plan import todo
 from gongfu.toolkit.readlog import ReadLog
+from gongfu.toolkit.recall import Recall, recall_tools
 from gongfu.toolkit.search import search_tools
 from gongfu.toolkit.shell import ShellTools
 from gongfu.tools.registry import Registry
@@ -39,16 +40,15 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         keep_env=settings.shell.keep_env,
     )
 
-    def spilled(id: str, offset: int, lines: int) -> tuple[str, int]:
-        return app.artifacts.read(session.id, id, offset_lines=offset, limit_lines=lines)
-
+    recall = Recall(messages=lambda: session.state.transcript.messages, files=lambda: app.artifacts.all(session.id))
     reads = ReadLog()
     limit = settings.context.max_tool_output
     toolsets = (
-        file_tools(workspace, reads, spilled, limit=limit),
+        file_tools(workspace, reads, recall.read, limit=limit),
         edit_tools(workspace, reads),
         search_tools(workspace, env=app.options.env, limit=limit),
         shell,
         (ask_user, todo),
+        recall_tools(recall),
     )
     return Registry(toolsets), jobs.close

@@ -57,8 +57,9 @@ class _Watch:
 class _Context:
     """What a running call sees of the engine (`tools.protocol.CallContext`)."""
 
-    def __init__(self, call: CallPart, stream: EventStream, pending: Pending) -> None:
+    def __init__(self, call: CallPart, stream: EventStream, pending: Pending, room: int) -> None:
         self.call_id = call.id
+        self.room = room
         self._name = call.name
         self._stream = stream
         self._pending = pending
@@ -206,7 +207,7 @@ class Dispatcher:
                 return result, Outcome(text="", display=refused.display)
             self._stream.emit(ToolStarted(call=call.id, name=call.name, arguments=job.args, title=facts.title))
             watch.start()
-            outcome: Outcome = await tool.run(job.args, _Context(call, self._stream, self._pending))
+            outcome: Outcome = await tool.run(job.args, _Context(call, self._stream, self._pending, self._limit))
             return self._bounded(call, outcome), outcome
         except Exception as error:  # noqa: BLE001 - the process edge of a tool: a bug in one must not end the session
             failure = root_of(error)

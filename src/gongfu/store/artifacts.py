@@ -91,6 +91,14 @@ class Artifacts:
             raise UserError("store.artifact_unknown", id=id, session=session)
         return path
 
+    def all(self, session: str) -> dict[str, Path]:
+        """The files of all artifacts of `session` by id, in the order they were made."""
+        folder = self._of(session)
+        try:
+            return {f"a{number}": folder / f"a{number}" for number in sorted(_numbers(folder))}
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+
     def read(
         self, session: str, id: str, *, offset_lines: int = 0, limit_lines: int = 2000, limit_bytes: int = 1 << 20
     ) -> tuple[str, int]:

@@ -33,7 +33,7 @@ from gongfu.workspace.files import (
 )
 from gongfu.workspace.root import Located, Workspace
 
-ArtifactReader: TypeAlias = Callable[[str, int, int], tuple[str, int]]
+ArtifactReader: TypeAlias = Callable[[str, int, int, int], Outcome]
 _ARTIFACT = "artifact:"
 _LINES = 2000
 _LARGE = 8 * 1024 * 1024
@@ -47,8 +47,8 @@ def file_tools(
 ) -> Toolset:
     """read_file, write_file and list_files of one session.
 
-    `artifacts(id, offset, limit)` gives `limit` lines of a spilled output after the first `offset`, and how many lines
-    it has; `limit` is how many bytes of one result the model is shown.
+    `artifacts(id, offset, limit, room)` shows `limit` lines of a spilled output from number `offset` on in `room`
+    bytes; `limit` is how many bytes of one result the model is shown.
     """
     tools = FileTools(workspace, reads, artifacts, limit=limit)
     return (tools.read_file, tools.write_file, tools.list_files)
@@ -83,27 +83,11 @@ class FileTools:
     @tool(access="read", facts=_read_facts, claims=_read_claims)
     async def read_file(self, path: str, offset: int | None = None, limit: int | None = None) -> Outcome:
         if path.startswith(_ARTIFACT):
-            return self._read_artifact(path.removeprefix(_ARTIFACT).strip(), offset or 1, limit or _LINES)
+            if self._artifacts is None:
+                raise ToolFailure("no output was kept in this session")
+            return await anyio.to_thread.run_sync(self._artifacts, path, offset or 1, limit or _LINES, self._room)
         located = self._places.again(path)
         return await anyio.to_thread.run_sync(self._read, located, offset, limit)
-
-    def _read_artifact(self, id: str, offset: int, limit: int) -> Outcome:
-        if self._artifacts is None:
-            raise ToolFailure("no output was kept in this session")
-        total = 0
-        if offset < 0:
-            _, total = self._artifacts(id, 0, 1)
-            offset = max(1, total + 1 + offset)
-        text, total = self._artifacts(id, offset - 1, min(limit, _LINES))
-        if offset > max(total, 1):
-            raise ToolFailure(f"there is no line {offset:,}: {_ARTIFACT}{id} has {total:,} lines")
-        lines = lines_of(text)
-        shown = view(lines, offset=1, limit=max(1, len(lines)), room=self._room)
-        body = [line.partition("|")[2] for line in shown.text.split("\n")[: shown.last]]
-        last = offset + shown.last - 1
-        more = f"; offset={last + 1} goes on" if last < total else ""
-        body.append(f"[lines {offset}-{last} of {total:,} of {_ARTIFACT}{id}{more}]")
-        return Outcome(text="\n".join(body), display=text_display("", f"{shown.last} lines"))
 
     def _read(self, located: Located, offset: int | None, limit: int | None) -> Outcome:
         with explained(located):

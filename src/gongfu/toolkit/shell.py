@@ -250,10 +250,10 @@ class ShellTools:
         shown = bound(clean_terminal(decode_output(data)), self._limit - _NOTES)
         notes = [f"job {job.id} {_state(job)}"]
         if skipped or shown.cut:
-            notes.append(f"the whole output: artifact:{job.sink.id}")
+            notes.append(f"the whole output: recall id={job.sink.id}")
         if job.problem:
             notes.append(f"its output is not kept whole: {job.problem}")
-        return _joined(shown.text(job.sink.id), notes, empty="(no new output)")
+        return _joined(shown.text(), notes, empty="(no new output)")  # its lines are not those of the whole
 
 
 class _Live:

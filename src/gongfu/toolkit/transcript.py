@@ -188,7 +188,7 @@ class Transcript:
         head = head.encode()[: limit // 2].decode(errors="ignore")
         tail = tail.encode()[-(limit // 2) :].decode(errors="ignore")
         at = head.count("\n") + 1
-        where = f'; read_file path="artifact:{self._id()}" offset={at} shows them' if self._id() else ""
+        where = f"; recall id={self._id()} offset={at} shows them" if self._id() else ""
         gap = f"[... most of {self._lines:,} lines ({self.total:,} bytes) left out{where} ...]"
         return "\n".join((head.removesuffix("\n"), gap, tail))
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from io import BytesIO
+from typing import BinaryIO
+
 from gongfu.core.base import Base
 from gongfu.tools.terminal import clean_terminal
 
-__all__ = ["Bounded", "bound", "clean_terminal"]
+__all__ = ["ROW", "Bounded", "bound", "clean_terminal", "rows"]
+
+ROW = 4000  # bytes; a longer line is counted and shown as several
 
 
 class Bounded(Base, frozen=True):
     """A text that keeps a limit. When something was left out it lies between `head` and `tail`.
 
-    `lines` and `size` (bytes of UTF-8) count what was left out; `first` is the number (from 1) of its first line.
-    `inside` tells that the gap begins or ends in the middle of a line.
+    `lines` and `size` (bytes of UTF-8) count what was left out; `first` is the number (from 1) of its first row (see
+    `rows`), which is what `recall` counts by. `inside` tells that the gap begins or ends in the middle of a line.
     """
 
     head: str
@@ -32,7 +38,7 @@ class Bounded(Base, frozen=True):
         if not self.cut:
             return self.head
         what = f"{self.size:,} bytes" if self.inside else f"{self.lines:,} lines ({self.size:,} bytes)"
-        how = f'; read_file path="artifact:{artifact}" offset={self.first} shows them' if artifact else ""
+        how = f"; recall id={artifact} offset={self.first} shows them" if artifact else ""
         gap = f"[... {what} left out{how} ...]"
         before = "" if not self.head or self.head.endswith("\n") else "\n"
         return f"{self.head}{before}{gap}\n{self.tail}"
@@ -62,9 +68,40 @@ def bound(text: str, limit: int) -> Bounded:
         tail=tail.decode(),
         lines=gap.count(b"\n") + (not gap.endswith(b"\n")),
         size=len(gap),
-        first=head.count(b"\n") + 1,
+        first=sum(1 for _ in rows(BytesIO(head))) + (not head or head.endswith(b"\n")),
         inside=not (head_whole and tail_whole),
     )
+
+
+def rows(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a text in UTF-8 without their ends; one longer than `ROW` bytes in pieces, cut between characters.
+
+    So a text of one endless line can be paged through like any other. A line end at the very end begins no further row.
+    """
+    more = False  # the line before was cut and goes on
+    while piece := file.readline(ROW):
+        if piece.endswith(b"\n"):
+            piece = piece[:-1].removesuffix(b"\r")
+            if piece or not more:
+                yield piece
+            more = False
+            continue
+        more = len(piece) == ROW
+        if more and (over := _begun(piece)):
+            file.seek(-over, 1)
+            piece = piece[:-over]
+        yield piece
+
+
+def _begun(data: bytes) -> int:
+    """How many bytes at the end belong to a character of UTF-8 that is not whole."""
+    for count in range(1, 4):
+        byte = data[-count]
+        if byte >= 0xC0:
+            return count if count < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4) else 0
+        if byte < 0x80:
+            break
+    return 0
 
 
 def _head(data: bytes, size: int) -> tuple[bytes, bool]:

@@ -60,6 +60,11 @@ class CallContext(Protocol):
     @property
     def call_id(self) -> str: ...
 
+    @property
+    def room(self) -> int:
+        """Bytes of text that the result may have before it is cut."""
+        ...
+
     def output(self, text: str, /) -> None:
         """Show the person some live output."""
         ...

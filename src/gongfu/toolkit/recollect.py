@@ -1,0 +1,185 @@
+"""Finds places of a session's history by words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from gongfu.core.base import Base
+from gongfu.core.display import text_display
+from gongfu.core.lexical.terms import query_terms
+from gongfu.core.messages import Message
+from gongfu.retrieval.rank import Doc, rank
+from gongfu.toolkit.past import Past, Place, arguments
+from gongfu.tools.protocol import Outcome
+
+_SCAN = 64 << 20  # bytes of spilled outputs that one search reads, the newest first
+_DIGEST = 6000  # characters of a place that are ranked, of one that holds no word of the query much fewer
+_FILLER = 300
+_PLACES = 5000
+_RANKED = 200
+_SNIPPET = 240
+
+
+class _Candidate(Base, frozen=True):
+    """A place that may hold what is looked for. `words` is how many different words of the query it has."""
+
+    id: str
+    text: str
+    words: int = 0
+    shown: bool = False
+
+
+def search(past: Past, shown: Sequence[Message], query: str, start: int, limit: int, room: int) -> Outcome:
+    """The places that hold words of `query`, those that requests do not show in full first, from hit `start` on.
+
+    Each with its id, what it is, the lines around the best match and how to recall the rest, in `room` bytes.
+    """
+    needles = _needles(query)
+    candidates = _spread(list(_candidates(past, shown, needles)))
+    by_id = {c.id: c for c in candidates}
+    hits = [h.id for h in rank(query, [Doc(id=c.id, text=c.text) for c in candidates], limit=_RANKED)]
+    hits.sort(key=lambda name: by_id[name].shown)
+    total = len(hits)
+    if start > total:
+        none = f"there is no hit {start}: " if hits else ""
+        text = f"[{none}{_places(total)} of this session's history for: {query[:200]}]"
+        return Outcome(text=text, display=text_display("", _places(total)))
+    blocks: list[str] = []
+    room -= 300 + len(query[:200].encode("utf-8", "replace"))
+    for name in hits[start - 1 : start - 1 + limit]:
+        block = _block(past, name, needles, seen=by_id[name].shown)
+        room -= len(block.encode("utf-8", "replace")) + 1
+        if room < 0 and blocks:
+            break
+        blocks.append(block)
+    last = start + len(blocks) - 1
+    more = f"; offset={last + 1} goes on" if last < total else ""
+    head = f"[recalled, as it was then: {_places(total)} for: {query[:200]}; {start}-{last}, best first{more}]"
+    return Outcome(text="\n".join((head, *blocks)), display=text_display("", _places(total)))
+
+
+def _places(count: int) -> str:
+    return "1 place" if count == 1 else f"{count or 'no'} places"
+
+
+def _needles(query: str) -> tuple[str, ...]:
+    """What every text that matches a word of the query has in it, whatever the ending of the word."""
+    found = query_terms(query)
+    telling = [term for term, weight in found.items() if weight >= 1] or list(found)
+    return tuple(dict.fromkeys(t[:-1] if len(t) > 3 and t.isascii() and t.isalpha() else t for t in telling))
+
+
+def _count(text: str, needles: Iterable[str]) -> int:
+    return sum(needle in text for needle in needles)
+
+
+def _candidates(past: Past, shown: Sequence[Message], needles: Sequence[str]) -> Iterator[_Candidate]:
+    """Every place of the history, the newest first."""
+    whole = {id(m) for m in shown}
+    results = {r.call_id for m in shown for r in m.results if past.results.get(r.call_id) is r}
+    calls = {c.id for m in shown for c in m.calls if past.calls[c.id][1] is c} if results else set[str]()
+    scan = _SCAN
+    made = set(past.makers)
+    for name in past.outputs:
+        if name not in made:  # of a background command
+            text, scan = _scanned(past.find(name), needles, scan)
+            yield _candidate(name, text, needles, shown=False)
+    for at in range(len(past.messages) - 1, -1, -1):
+        message = past.messages[at]
+        for call in message.calls:
+            result = past.results.get(call.id)
+            if call.name == "recall" or result is None:
+                continue
+            text = f"{past.brief(call.id)}\n{arguments(call)}\n{result.text}"
+            if result.artifact in past.outputs:
+                found, scan = _scanned(past.find(result.artifact), needles, scan)
+                text = f"{text}\n{found}"
+            seen = call.id in results and call.id in calls and not result.artifact
+            yield _candidate(call.id, text, needles, shown=seen)
+        if message.text and message.role != "tool" and (message.kind != "note" or message.agent):
+            yield _candidate(f"u{at}", message.text, needles, shown=id(message) in whole)
+
+
+def _candidate(id: str, text: str, needles: Sequence[str], *, shown: bool) -> _Candidate:
+    words = _count(text.lower(), needles)
+    return _Candidate(id=id, text=_digest(text, needles) if words else text[:_FILLER], words=words, shown=shown)
+
+
+def _digest(text: str, needles: Sequence[str]) -> str:
+    """A long text as its beginning and the lines that match."""
+    if len(text) <= _DIGEST:
+        return text
+    kept, room = [text[:_FILLER]], _DIGEST - _FILLER
+    for line in text.splitlines():
+        if room > 0 and _count(line.lower(), needles):
+            kept.append(_around(line, needles)[:room])
+            room -= len(kept[-1])
+    return "\n".join(kept)
+
+
+def _scanned(place: Place, needles: Sequence[str], budget: int) -> tuple[str, int]:
+    """The lines of a spilled output that match, and what is left of the budget."""
+    kept: list[str] = []
+    room = _DIGEST
+    if budget <= 0:
+        return "", 0
+    for line in place.open():
+        budget -= len(line) + 1
+        if room > 0 and _count(line.lower(), needles):
+            kept.append(_around(line, needles)[:room])
+            room -= len(kept[-1])
+        if budget <= 0 or room <= 0:
+            break
+    return "\n".join(kept), budget
+
+
+def _spread(candidates: list[_Candidate]) -> list[_Candidate]:
+    """Of very many those that hold the most words, then the newest."""
+    if len(candidates) <= _PLACES:
+        return candidates
+    order = sorted(range(len(candidates)), key=lambda at: (-candidates[at].words, at))[:_PLACES]
+    return [candidates[at] for at in sorted(order)]
+
+
+def _block(past: Past, id: str, needles: Sequence[str], *, seen: bool) -> str:
+    """What is told of one hit."""
+    place = past.find(id)
+    result = past.results.get(id)
+    source = past.find(result.artifact) if result is not None and result.artifact in past.outputs else place
+    at, lines = _best(source, needles)
+    if not lines and source is not place:
+        source = place
+        at, lines = _best(source, needles)
+    here = " (in view)" if seen else ""
+    more = f"recall id={source.id}{f' offset={at}' if at > 1 else ''}"
+    return "\n".join((f"- {place.about}{here}: {more}", *(f"  {line}" for line in lines)))
+
+
+def _best(place: Place, needles: Sequence[str]) -> tuple[int, list[str]]:
+    """The number of the line to read from, and up to three lines around the one with the most words."""
+    best, at = 0, 1
+    before, kept, wanted = "", list[str](), 0
+    for number, line in enumerate(place.open(), 1):
+        words = _count(line.lower(), needles)
+        if words > best:
+            best, at = words, max(1, number - 1)
+            kept, wanted = ([before] if before.strip() else []) + [line], 1
+        elif wanted:
+            kept.append(line)
+            wanted -= 1
+        before = line
+        if best == len(needles) and not wanted:
+            break
+    return at, [_around(line, needles) for line in kept if line.strip()]
+
+
+def _around(line: str, needles: Sequence[str]) -> str:
+    """A line, or of a long one what stands around its first match."""
+    line = line.strip()
+    if len(line) <= _SNIPPET:
+        return line
+    low = line.lower()
+    first = min((at for needle in needles if (at := low.find(needle)) >= 0), default=0)
+    begin = max(0, min(first - _SNIPPET // 3, len(line) - _SNIPPET))
+    cut = line[begin : begin + _SNIPPET]
+    return f"{'…' if begin else ''}{cut}{'…' if begin + _SNIPPET < len(line) else ''}"
