@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gongfu.core.duties import Policy, Word
 from gongfu.core.told import RulesPinned
+from gongfu.store.rulebook import Rulebook
 
 if TYPE_CHECKING:
     from gongfu.app.app import App
@@ -22,10 +23,14 @@ def find_rules(app: App) -> Found:
     return discover(root=where.root, directory=where.directory, own=app.places.home / "AGENTS.md")
 
 
+def rulebook(app: App) -> Rulebook:
+    """What the operator has said of project rules."""
+    return Rulebook(app.database)
+
+
 def words_of(app: App) -> Sequence[Word]:
     """What the operator has said of the rules of this workspace, in order."""
-    del app
-    return ()
+    return rulebook(app).words(str(app.workspace.root))
 
 
 def pin_for(app: App, session: Session) -> RulesPinned | None:

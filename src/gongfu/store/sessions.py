@@ -31,7 +31,7 @@ class SessionRow(Base, frozen=True):
     cost: float | None
 
 
-def _text(path: str) -> str:
+def as_text(path: str) -> str:
     """A path as text that a database takes: bytes of a name that are no UTF-8 are written as escapes."""
     return path.encode("utf-8", "backslashreplace").decode()
 
@@ -48,7 +48,7 @@ class Sessions:
             connection.execute("INSERT OR IGNORE INTO session (id, created, updated) VALUES (?, ?, ?)", (id, at, at))
             connection.execute(
                 "UPDATE session SET directory = ?, root = ?, parent = ? WHERE id = ?",
-                (_text(directory), _text(root), parent, id),
+                (as_text(directory), as_text(root), parent, id),
             )
 
     def touch(self, id: str, *, at: float) -> None:
@@ -100,7 +100,7 @@ class Sessions:
         return self._rows(
             "WHERE (?1 IS NULL OR root = ?1) AND (?2 OR parent = '') ORDER BY updated DESC, number DESC"
             " LIMIT ?3 OFFSET ?4",
-            (root if root is None else _text(root), children, limit, offset),
+            (root if root is None else as_text(root), children, limit, offset),
         )
 
     def delete(self, id: str) -> list[str]:
