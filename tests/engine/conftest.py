@@ -105,6 +105,8 @@ class Desk:
         output: int = 32_768,
         retry_seconds: float = 120.0,
         fast: Sequence[ModelProvider] = (),
+        labels: bool = False,
+        titles: bool = False,
     ) -> AsyncGenerator[Session, None]:
         (self.folder / "work").mkdir(exist_ok=True)
 
@@ -152,6 +154,8 @@ class Desk:
                 begin=begin,
                 close=nothing,
                 fork=no_fork,
+                labels=labels,
+                titles=titles,
             )
 
         async with anyio.create_task_group() as tasks:

@@ -19,6 +19,7 @@ from gongfu.app.note import environment_note, today
 from gongfu.app.options import Options
 from gongfu.config.paths import Places
 from gongfu.config.settings import Settings
+from gongfu.context.plain_labels import gate
 from gongfu.core.errors import UserError
 from gongfu.core.events import SessionCreated, TurnFinished
 from gongfu.core.ids import new_id
@@ -242,6 +243,8 @@ class App:
             begin=self._begin,
             close=close,
             fork=self._fork,
+            labels=gate(self.options.env, self.settings.context.tool_use_summaries),
+            titles=True,
         )
 
     def _small_files(self) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ import msgspec
 
 from gongfu.context.pairing import CANCELLED
 from gongfu.core.base import Base
+from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure, UserError, root_of
 from gongfu.core.events import QuestionAsked, TodoChanged, ToolFinished, ToolOutput, ToolStarted, WarningRaised
 from gongfu.core.ids import new_id
@@ -110,12 +111,15 @@ class Dispatcher:
         self._limit = output_limit
         self._spill = spill
         self._report = report
+        self.batch_done: Callable[[Mapping[str, Display]], None] | None = None
+        self._displays: dict[str, Display] = {}
 
     async def run(self, calls: Sequence[CallPart], *, cut: bool = False) -> None:
         """Run `calls`; those of an answer that was `cut` off only get their failed results.
 
-        UserError when the model goes in circles after having been told.
+        `batch_done` is told what they showed. UserError when the model goes in circles after having been told.
         """
+        self._displays = {}
         verdicts = ["run"] * len(calls) if cut else self._circles.judge(calls)
         # together they take at most half of the room there is: one answer of many calls must not end the session
         self._limit = min(self._output_limit, max(_LEAST, self._room() // (2 * len(calls) + 2)))
@@ -129,6 +133,8 @@ class Dispatcher:
             await self._one(jobs[0])
         else:
             await self._side_by_side(jobs)
+        if self.batch_done is not None:
+            self.batch_done(self._displays)
         if "stop" in verdicts:
             raise UserError("engine.circles", tool=calls[verdicts.index("stop")].name)
 
@@ -191,6 +197,7 @@ class Dispatcher:
             display=outcome.display,
             seconds=watch.seconds,
         )
+        self._displays[job.call.id] = outcome.display
         if outcome.todo is None:
             self._stream.emit(finished)
         else:

@@ -30,7 +30,7 @@ class Kit(Base, frozen=True):
     that opens a session, `today` the date as the model is told it, `report` writes the details of a fault to the log
     and says where, `after_turn` runs between turns, `begin` records a session when its first prompt comes, `close` ends
     what its tools keep running, `fork` makes the session of a fork, `spawn` that of a
-    sub-agent (UserError when its model cannot be had).
+    sub-agent (UserError when its model cannot be had). `labels` and `titles`: whether the fast model may write them.
     """
 
     agent: AgentSpec
@@ -51,3 +51,5 @@ class Kit(Base, frozen=True):
     close: Callable[[], Awaitable[None]]
     fork: Callable[[Session, int], Awaitable[Session]]
     spawn: Callable[[Session, Brief], Awaitable[Session]] | None = None
+    labels: bool = False
+    titles: bool = False

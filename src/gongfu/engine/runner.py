@@ -79,6 +79,7 @@ class Runner:
 
     def _open(self) -> None:
         session = self._session
+        session.namer.turn_began()
         if self.prompt:
             session.close_calls(session.state.transcript.open_calls, "interrupted", INTERRUPTED)
         session.stream.emit(
@@ -142,6 +143,7 @@ class Runner:
             spill=lambda text: kit.artifacts.put(session.id, text.encode("utf-8", "surrogatepass")),
             report=kit.report,
         )
+        dispatcher.batch_done = session.namer.batch_done
         await run_turn(
             asker=asker,
             dispatcher=dispatcher,
@@ -180,6 +182,7 @@ class Runner:
             seconds=round(time.monotonic() - self._started, 3),
         )
         session.stream.emit(finished)
+        session.namer.turn_ended(aborted=end.status == "cancelled")
         session.kit.sessions.note_turn(session.id, usage=finished.usage, cost=finished.cost, at=time.time())
         return finished
 

@@ -27,6 +27,7 @@ from gongfu.core.messages import CallPart, ImagePart, Message, Status, user
 from gongfu.core.specs import Usage
 from gongfu.engine.answer import check_schema
 from gongfu.engine.kit import Kit
+from gongfu.engine.labelling import Namer
 from gongfu.engine.pending import Pending
 from gongfu.engine.runner import Runner
 from gongfu.engine.sidecar import Sidecar
@@ -90,6 +91,14 @@ class Session:
             report=kit.report,
             ratios=lambda ref: self.state.ratios.get(ref, ()),
         )
+        self.namer = Namer(
+            sidecar=self.sidecar,
+            state=self.state,
+            emit=self.stream.emit,
+            set_title=lambda title: kit.sessions.set_title(id, title),
+            models=kit.labels,
+            titles=kit.titles,
+        )
         self._handles: dict[str, Prompted] = {}
         self._steering: list[Message] = []
         self._runner: Runner | None = None
@@ -105,7 +114,7 @@ class Session:
 
     @property
     def title(self) -> str:
-        """A short name, made from the first prompt."""
+        """A short name, made from the first prompt, and then by the fast model when there is one."""
         return self.state.title
 
     @property

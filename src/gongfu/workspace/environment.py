@@ -17,14 +17,14 @@ _HARMLESS = (
     r"|(?:\w+_)?MAX_(?:\w+_)?TOKENS|XKB\w*|LESSKEY\w*|PYTHON_KEYRING_BACKEND|DOCKER_BUILDKIT|SSH_ASKPASS\w*"
     r"|(?:\w+_)?(?:KEYBOARD|KEYMAP|KEYCODE|KEYWORDS?|KEYSPACE|KEYSERVER|KEYRING|MONKEY\w*|TURKEY|HOCKEY)(?:_\w+)?"
 )
-_LOOKS = (
+LOOKS = (
     r"\b(?:sk|rk|pk)[-_](?:live|test|ant|proj|or|svcacct)?[-_]?[A-Za-z0-9_-]{20,}"
     r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bxox[abeprs]-[\w-]{10,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bhf_[A-Za-z0-9]{20,}|\bnpm_[A-Za-z0-9]{30,}"
     r"|\bpypi-[A-Za-z0-9_-]{30,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----|hooks\.slack\.com/services/\w+"
 )
-_LOGIN_IN_URL = r"(?i)[a-z][a-z0-9+.-]*://[^\s/:@]*:[^\s/@]+@"
+LOGIN_IN_URL = r"(?i)[a-z][a-z0-9+.-]*://[^\s/:@]*:[^\s/@]+@"
 _PROXIES = ("ALL_PROXY", "FTP_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 _QUIET = {
@@ -68,7 +68,7 @@ def is_secret(name: str, value: str) -> bool:
         return False
     if re.search(_NAMES, name, re.IGNORECASE) and not re.fullmatch(_HARMLESS, name, re.IGNORECASE):
         return True
-    return bool(re.search(_LOOKS, value) or ("://" in value and re.search(_LOGIN_IN_URL, value)))
+    return bool(re.search(LOOKS, value) or ("://" in value and re.search(LOGIN_IN_URL, value)))
 
 
 def child_env(env: Mapping[str, str], *, keep: Iterable[str] = (), trusted: bool = False) -> dict[str, str]:
