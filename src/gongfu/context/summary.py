@@ -92,13 +92,15 @@ def _plain(text: str) -> str:
 # --- what a model is asked ---------------------------------------------------------------------------------------
 
 
-def history_request(old: str, pairs: Sequence[Pair], focus: str = "") -> tuple[str, str]:
+def history_request(old: str, pairs: Sequence[Pair], focus: str = "", *, most: int = SOURCE) -> tuple[str, str]:
     """System prompt and text for a summary of `pairs` merged into `old`; `focus` is what the person wants kept most.
 
-    The text is about 20,000 tokens at most: long exchanges are shortened, oldest and newest alike.
+    The text is about `most` tokens at most, never more than 20,000: long exchanges are shortened.
     """
-    each = max(60, (SOURCE - text_tokens(old)) // max(1, len(pairs)))
-    parts = [f"Earlier summary:\n{quoted(fitted(old, SOURCE // 3))}"] if old.strip() else []
+    most = min(most, SOURCE)
+    old = fitted(old, most // 3)
+    each = max(60, (most - text_tokens(old)) // max(1, len(pairs)))
+    parts = [f"Earlier summary:\n{quoted(old)}"] if old.strip() else []
     parts += [_exchange(pair, each) for pair in pairs]
     if focus.strip():
         parts.append(f"Above all keep what has to do with: {one_line(focus, 500)}")

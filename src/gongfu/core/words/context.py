@@ -15,4 +15,9 @@ TEXT = {
         "REQUEST_EXCEEDS_WINDOW：对话约需 {tokens:,} 个 token，而可用于提示的只有 {budget:,}"
         "（该模型可用的 {window:,} 中，{reserved:,} 留给回答）。没有发送任何内容，会话保留不变；请为下一个任务新建会话，或换用窗口更大的模型。",
     ),
+    "summaries_stopped": (
+        "Three summaries of this conversation failed in a row (the last: {reason}), so no model is asked for one any "
+        "more in this session. Nothing is lost: what leaves the context is summed up by rule, and `recall` finds the rest.",
+        "本次对话的摘要已连续失败三次（最近一次：{reason}），本会话不再向模型请求摘要。没有丢失任何内容：移出上下文的部分改由规则摘录，其余可用 `recall` 找回。",
+    ),
 }
