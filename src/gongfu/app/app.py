@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from gongfu.app.equip import equip
 from gongfu.app.note import environment_note, today
 from gongfu.app.options import Options
+from gongfu.app.spawn import Spawner
 from gongfu.config.paths import Places
 from gongfu.config.settings import Settings
 from gongfu.context.plain_labels import gate
@@ -55,6 +56,7 @@ class App:
         self.router = Router(
             options.settings, options.env, options.places, extra=options.providers, files=self._small_files
         )
+        self._spawner = Spawner(self, make=self._make, kit=self._kit)
         self._open: dict[str, Session] = {}
         self._locks: dict[str, FileLock] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
@@ -185,7 +187,14 @@ class App:
 
     def _reopen(self, id: str) -> Session:
         known = self._open.get(id)
-        return self._load(self._make(id)) if known is None else known
+        return self._load(self._make_again(id)) if known is None else known
+
+    def _make_again(self, id: str) -> Session:
+        first = next(self.journal.read(id, before=2), None)
+        created = first.event if first is not None else None
+        if isinstance(created, SessionCreated) and created.brief is not None:
+            return self._spawner.reopen(id, created.brief)
+        return self._make(id)
 
     def _load(self, session: Session) -> Session:
         try:
@@ -213,9 +222,9 @@ class App:
             raise UserError("engine.session_busy", session=id)
         self._locks[id] = lock
 
-    def _make(self, id: str) -> Session:
+    def _make(self, id: str, kit: Callable[[Session], Kit] | None = None) -> Session:
         self._lock(id)
-        session = self._open[id] = Session(id, self._kit)
+        session = self._open[id] = Session(id, kit or self._kit)
         return session
 
     def _kit(self, session: Session) -> Kit:
@@ -245,6 +254,7 @@ class App:
             fork=self._fork,
             labels=gate(self.options.env, self.settings.context.tool_use_summaries),
             titles=True,
+            spawn=self._spawner.spawn,
         )
 
     def _small_files(self) -> list[tuple[str, str]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from gongfu.app.spawn import known_models
 from gongfu.core.events import JobChanged
+from gongfu.toolkit.agents import AgentTools
 from gongfu.toolkit.ask import ask_user
 from gongfu.toolkit.edit import edit_tools
 from gongfu.toolkit.files import file_tools
@@ -49,6 +51,7 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         search_tools(workspace, env=app.options.env, limit=limit),
         shell,
         (ask_user, todo),
+        AgentTools(session, check=lambda ref: app.router.chain("main", ref), models=lambda: known_models(app)),
         recall_tools(recall),
     )
     return Registry(toolsets), jobs.close

@@ -137,7 +137,7 @@ class Asker:
         self._stream.emit(
             AnswerReceived(
                 request=self._request,
-                message=replace(without_calls(message), model=info.ref),
+                message=replace(without_calls(message), model=info.ref, agent=self._agent.name),
                 finish="unknown",
                 usage=usage,
                 cost=info.price.cost(usage),
@@ -264,7 +264,7 @@ class Asker:
         usage = answer.usage
         event = AnswerReceived(
             request=self._request,
-            message=replace(answer.message, parts=tuple(parts), model=info.ref),
+            message=replace(answer.message, parts=tuple(parts), model=info.ref, agent=self._agent.name),
             finish=answer.finish,
             usage=usage,
             cost=info.price.cost(usage),

@@ -45,10 +45,15 @@ class Runner:
         self._scope = anyio.CancelScope()
         self._cancelled = False
         self._words = Words()
-        self._limits = Limits(self._limit_spec())
+        self._limits = Limits(self._limit_spec(), parent=session.above)
         self._started = time.monotonic()
         self._requests = session.state.requests
         self._turn = new_id("t")
+
+    @property
+    def limits(self) -> Limits:
+        """The account of this turn, which sub-agents charge too."""
+        return self._limits
 
     def _limit_spec(self) -> LimitSpec:
         agent, last = self._session.kit.agent, self._session.state.finished
@@ -74,6 +79,8 @@ class Runner:
             if end is None:
                 end = self._after_cancel()
         finally:
+            with anyio.CancelScope(shield=True):
+                await self._session.children.stop()
             finished = self._close(end or _End(status="cancelled", reason="engine.cancelled"))
         return finished
 
@@ -149,7 +156,8 @@ class Runner:
             dispatcher=dispatcher,
             limits=self._limits,
             state=state,
-            steering=session.take_steering,
+            steering=session.inbox.take,
+            more=session.inbox.more,
             emit=stream.emit,
             check=self._check,
             words=self._words,
@@ -167,8 +175,10 @@ class Runner:
     def _close(self, end: _End) -> TurnFinished:
         session = self._session
         session.close_calls(session.state.transcript.open_calls, "cancelled", CANCELLED)
-        for message in session.take_steering():  # words that came too late for this turn are read in the next
+        for message in session.inbox.take():  # words that came too late for this turn are read in the next
             session.stream.emit(MessageAdded(message=message))
+        requests = session.state.requests - self._requests + self._limits.below
+        self._limits.hand_up(requests)
         finished = TurnFinished(
             turn=self._turn,
             status=end.status,
@@ -177,7 +187,7 @@ class Runner:
             text=self._words.text if session.state.schema is None else bare(self._words.text),
             usage=self._limits.usage,
             cost=self._limits.cost,
-            requests=session.state.requests - self._requests,
+            requests=requests,
             steps=self._limits.steps,
             seconds=round(time.monotonic() - self._started, 3),
         )

@@ -10,6 +10,7 @@ import msgspec
 
 from gongfu.context.pairing import INTERRUPTED, closing
 from gongfu.context.units import Ledger
+from gongfu.core.brief import Brief
 from gongfu.core.errors import UsageError, UserError
 from gongfu.core.events import (
     AnyEvent,
@@ -26,9 +27,12 @@ from gongfu.core.jsonfix import scrub_text
 from gongfu.core.messages import CallPart, ImagePart, Message, Status, user
 from gongfu.core.specs import Usage
 from gongfu.engine.answer import check_schema
+from gongfu.engine.children import Children
+from gongfu.engine.inbox import Inbox
 from gongfu.engine.kit import Kit
 from gongfu.engine.labelling import Namer
-from gongfu.engine.pending import Pending
+from gongfu.engine.limits import Limits
+from gongfu.engine.pending import Pending, Relay
 from gongfu.engine.runner import Runner
 from gongfu.engine.sidecar import Sidecar
 from gongfu.engine.state import SessionState, UsageLine
@@ -99,8 +103,10 @@ class Session:
             models=kit.labels,
             titles=kit.titles,
         )
+        self.inbox = Inbox()
+        self.children = Children(self)
+        self.above: Limits | None = None  # the account of the turn that this session works for
         self._handles: dict[str, Prompted] = {}
-        self._steering: list[Message] = []
         self._runner: Runner | None = None
         self._working = False
         self._resume = False
@@ -131,6 +137,21 @@ class Session:
     def running(self) -> bool:
         """Whether a turn is under way."""
         return self._runner is not None
+
+    @property
+    def brief(self) -> Brief | None:
+        """How this sub-agent was set up; None in the session of a main agent."""
+        return self.state.created.brief if self.state.created else None
+
+    @property
+    def account(self) -> Limits | None:
+        """The account of the turn that runs."""
+        return None if self._runner is None else self._runner.limits
+
+    @property
+    def model(self) -> str:
+        """The model of the last prompt; "" before the first."""
+        return self._chain[0].info.ref if self._chain else ""
 
     @property
     def queue(self) -> tuple[PromptQueued, ...]:
@@ -176,7 +197,7 @@ class Session:
         if self._runner is None:
             await self.prompt(text)
         else:
-            self._steering.append(user(scrub_text(text), kind="steer", id=new_id("m")))
+            self.inbox.put(user(scrub_text(text), kind="steer", id=new_id("m")))
 
     async def cancel(self, prompt: str = "") -> None:
         """Stop the turn that runs or is about to, at once; with `prompt`, take a queued prompt back instead."""
@@ -257,10 +278,11 @@ class Session:
             handle.drop(error)
         self.stream.close()
 
-    def take_steering(self) -> list[Message]:
-        """The words that came since the last call."""
-        taken, self._steering = self._steering, []
-        return taken
+    def serve(self, parent: Session, brief: Brief) -> None:
+        """Work for the turn of `parent`: on its account, under its grants, asking the person through it."""
+        self.above = parent.account
+        self.grants = parent.grants
+        self.pending = Relay(self.stream.emit, parent.pending, agent=brief.agent, call=brief.call)
 
     def tail(self) -> tuple[str, ...]:
         """What has changed since the session began and the model should know: the date."""
@@ -288,6 +310,7 @@ class Session:
         if mended is not None:
             values = {"added": len(mended.added), "dropped": len(mended.dropped)}
             self.stream.emit(mended, WarningRaised(key="engine.history_mended", values=values))
+        self.children.mend()
         if self.state.turn is not None:
             self.stream.emit(TurnFinished(turn=self.state.turn.turn, status="interrupted", reason="engine.interrupted"))
 

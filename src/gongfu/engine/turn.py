@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gongfu.core.base import Base
@@ -54,13 +54,15 @@ async def run_turn(
     limits: Limits,
     state: SessionState,
     steering: Callable[[], list[Message]],
+    more: Callable[[], Awaitable[bool]],
     emit: Callable[[AnyEvent], None],
     check: Callable[[str], str],
     words: Words,
 ) -> Ending:
     """Run one turn to its end. It keeps no history of its own: the transcript is a projection of what is emitted.
 
-    `steering` gives the words that came meanwhile, `check` says what is wrong with a final answer ("" when nothing is).
+    `steering` gives the words that came meanwhile; `more` waits for the reports of agents in the background and tells
+    whether there are words then. `check` says what is wrong with a final answer ("" when nothing is).
     Raises `LimitReached`, `Refusal`, `ProviderFault` or `UserError` where it cannot go on.
     """
     empty = cut = wrong = 0
@@ -87,19 +89,16 @@ async def run_turn(
         elif answer.finish == "length":
             _not_thrice(cut, "engine.cut_text" if words.text.strip() else "engine.cut_thinking")
             emit(MessageAdded(message=user(GO_ON if said.strip() else THOUGHT, kind="note")))
-        elif not said.strip():
+        elif not said.strip() and not await more():
             empty += 1
             _not_empty(answer, empty)
             emit(MessageAdded(message=user(EMPTY, kind="note")))
-        elif problem := check(words.text):
+        elif said.strip() and (problem := check(words.text)):
             wrong += 1
             _not_thrice(wrong, "engine.schema_not_met", problem=problem)
             emit(MessageAdded(message=user(f"[{problem} Answer again with nothing but valid JSON.]", kind="note")))
-        elif not (waiting := steering()):
+        elif said.strip() and not await more():
             return Ending(text=words.text)
-        else:
-            for message in waiting:
-                emit(MessageAdded(message=message))
 
 
 def _not_thrice(count: int, key: str, **values: Any) -> None:

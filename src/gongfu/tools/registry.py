@@ -15,9 +15,10 @@ class Registry:
     Two tools of one name are an error (UserError), unless the later one carries `replaces` with that name.
     """
 
-    __slots__ = ("_tools",)
+    __slots__ = ("_absent", "_tools")
 
     def __init__(self, toolsets: Iterable[Toolset]) -> None:
+        self._absent = ""
         tools: dict[str, Tool] = {}
         for toolset in toolsets:
             for tool in toolset:
@@ -26,6 +27,13 @@ class Registry:
                     raise UserError("tools.clash", name=name)
                 tools[name] = tool
         self._tools = {name: tools[name] for name in sorted(tools)}
+
+    def subset(self, names: Iterable[str], absent: str = "") -> Registry:
+        """The tools of these names alone. `absent` tells a model that calls another one why it is not there."""
+        wanted = set(names)
+        part = Registry([[t for name, t in self._tools.items() if name in wanted]])
+        part._absent = absent
+        return part
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
@@ -56,4 +64,5 @@ class Registry:
 
         near = get_close_matches(name, self._tools, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]}?" if near else ""
-        return f"There is no tool {name!r}.{hint} The tools are: {', '.join(self._tools)}."
+        why = f" {self._absent}" if self._absent else ""
+        return f"There is no tool {name!r}.{hint} The tools are: {', '.join(self._tools)}.{why}"

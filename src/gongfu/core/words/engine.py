@@ -98,5 +98,9 @@ TEXT = {
         "Session {session} is open in another process. Nothing was changed; close it there, or start a new session.",
         "会话 {session} 正在另一个进程中使用。没有做任何改动；请先在那里关闭，或新建会话。",
     ),
+    "no_agents": (
+        "Sub-agents cannot be started here. Nothing was begun.",
+        "此处无法启动子代理，没有开始任何工作。",
+    ),
     "empty_prompt": ("There is no task in this prompt.", "提示中没有任务。"),
 }
