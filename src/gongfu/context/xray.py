@@ -130,9 +130,9 @@ Delivery: TypeAlias = Literal["delivered", "omitted", "excluded", "waiting", "ab
 class RuleLine(Base, frozen=True):
     """How one rule source stands to one request. Whether a model follows a rule is never known here.
 
-    `duties` are those of its sections. `state`: "delivered" (its envelope was in the request), "omitted" (left out for
-    `reason`), "excluded" by the operator's word, "waiting" for its place to be touched, "absent" though configured,
-    "unknown" when the receipt lists nothing.
+    `duties` are those of its sections, `said` whether the operator named any of them. `state`: "delivered" (its
+    envelope was in the request), "omitted" (left out for `reason`), "excluded" by the operator's word, "waiting" for
+    its place to be touched, "absent" though configured, "unknown" when the receipt lists nothing.
     """
 
     path: str
@@ -140,6 +140,7 @@ class RuleLine(Base, frozen=True):
     scope: str
     duties: tuple[Duty, ...]
     state: Delivery
+    said: bool = False
     tokens: int = 0
     reason: str = ""
 
@@ -150,7 +151,10 @@ def _belongs(id: str, path: str) -> bool:
 
 def _line(source: RuleSource, receipt: Receipt) -> RuleLine:
     duties: tuple[Duty, ...] = tuple(dict.fromkeys(section.duty for section in source.sections))
-    line = RuleLine(path=source.path, sha256=source.sha256, scope=source.scope, duties=duties, state="absent")
+    said = any(section.said for section in source.sections)
+    line = RuleLine(
+        path=source.path, sha256=source.sha256, scope=source.scope, duties=duties, said=said, state="absent"
+    )
     held = [item for item in receipt.included if _belongs(item.id, source.path)]
     gone = [item for item in receipt.omitted if _belongs(item.id, source.path)]
     if held:

@@ -63,8 +63,8 @@ class View(Base, frozen=True):
         lines += self._packed(parts, self.style.bold)
         lines += self._packed(sizes)
         lines += self._dim(f"{receipt.request}  {moment}")
-        lines += self._text(say("auxiliary")) if receipt.scope == "auxiliary" else []
-        return [*lines, *self._text(self._ending(receipt))]
+        lines += self._wrapped(say("auxiliary")) if receipt.scope == "auxiliary" else []
+        return [*lines, *self._wrapped(self._ending(receipt))]
 
     def _ending(self, receipt: Receipt) -> str:
         say, usage = self._say, receipt.usage
@@ -97,7 +97,7 @@ class View(Base, frozen=True):
             room = self._cells - longest - len(figures) - 6
             lines.append(f"{line}  {self.style.dim(clip(note, room))}" if note and room > 5 else line)
         if not receipt.detailed:
-            lines += ["", *self._text(self._say("old"))]
+            lines += ["", *self._wrapped(self._say("old"))]
         return lines
 
     def _items(self, slice: Slice) -> str:
@@ -111,7 +111,7 @@ class View(Base, frozen=True):
             return []
         groups = left_out(receipt)
         if not groups:
-            return [] if receipt.scope == "auxiliary" else self._text(self._say("left_nothing"))
+            return [] if receipt.scope == "auxiliary" else self._wrapped(self._say("left_nothing"))
         lines = [self._title("left_title")]
         names = [self._word(f"xray.left_{group.reason}", group.reason) for group in groups]
         longest = max(map(width, names))
@@ -142,32 +142,37 @@ class View(Base, frozen=True):
             return []
         print_ = self._say("rules_print", fingerprint=receipt.rules[:_HASH])
         lines = [f"{self._title('rules_title')}  {self.style.dim(print_)}"]
-        longest = max(width(one_line(rule.path)) for rule in rules)
-        for rule in rules:
-            lines += self._rule(rule, longest)
+        if 0 < self.columns < _NARROW:
+            for rule in rules:
+                path, *facts, state = self._rule(rule)
+                lines += [f"  {clip(path, self._cells - 2)}", f"    {self.style.dim('  '.join(filter(None, facts)))}"]
+                lines += [f"    {self._paint(rule)(line)}" for line in wrap(state, self._cells - 4)]
+        else:
+            heads = [self._say(f"head_{name}") for name in ("rule", "duty", "hash", "size", "carried")]
+            drawn = table([heads, *map(self._rule, rules)], columns=max(0, self.columns - 2), right=(3,))
+            lines += self._dim(f"  {drawn[0]}")
+            lines += [f"  {self._paint(rule)(line)}" for rule, line in zip(rules, drawn[1:], strict=True)]
         return [*lines, *self._dim(self._say("rules_said"))]
 
-    def _rule(self, rule: RuleLine, longest: int) -> list[str]:
-        paint: Callable[[str], str] = self.style.green if rule.state == "delivered" else self.style.yellow
-        if rule.state in ("excluded", "waiting", "unknown"):
-            paint = self.style.dim
+    def _rule(self, rule: RuleLine) -> list[str]:
+        """Its path, duty, hash, tokens, and whether the request carried it."""
         reason = self._word(f"xray.left_{rule.reason}", rule.reason) if rule.reason else ""
-        state = self._say(f"state_{rule.state}", reason=reason)
-        duty = ", ".join(self._word(f"xray.duty_{duty}", duty) for duty in rule.duties)
-        facts = [duty, rule.sha256[:_HASH], *([tokens(rule.tokens)] if rule.tokens else [])]
-        path = one_line(rule.path)
-        one = f"  {pad(path, longest)}  {state}  {'  '.join(filter(None, facts))}"
-        if not self.columns or width(one) <= self.columns:
-            return [f"  {pad(path, longest)}  {paint(state)}  {self.style.dim('  '.join(filter(None, facts)))}"]
-        told = [f"    {paint(line)}" for line in wrap(state, self._cells - 4)]
-        return [f"  {clip(path, self._cells - 2)}", *told, f"    {self.style.dim('  '.join(filter(None, facts)))}"]
+        duties = ["unsaid"] if not rule.said else rule.duties
+        duty = ", ".join(self._word(f"xray.duty_{duty}", duty) for duty in duties)
+        size = tokens(rule.tokens) if rule.tokens else ""
+        return [one_line(rule.path), duty, rule.sha256[:_HASH], size, self._say(f"state_{rule.state}", reason=reason)]
+
+    def _paint(self, rule: RuleLine) -> Callable[[str], str]:
+        if rule.state in ("excluded", "waiting", "unknown"):
+            return self.style.dim
+        return self.style.green if rule.state == "delivered" else self.style.yellow
 
     def _folds(self, seen: Xray, receipt: Receipt) -> list[str]:
         if receipt.scope == "auxiliary" or not receipt.detailed:
             return []
         fold = seen.fold_of(receipt)
         if fold is None:
-            return [] if receipt.epoch else self._text(self._say("epoch_first"))
+            return [] if receipt.epoch else self._wrapped(self._say("epoch_first"))
         return [self._title("epoch_title"), *self.fold(fold)]
 
     def fold(self, fold: Fold) -> list[str]:
@@ -195,7 +200,7 @@ class View(Base, frozen=True):
             more = self._say("cache_broke", reason=reason) if receipt.broke else self._say("cache_whole")
             if receipt.broke == "first":
                 more = ""
-            lines += self._indented(f"{text} {more}".rstrip())
+            lines += self._indented(self._say("two", one=text, other=more).rstrip())
         return [*lines, *self._session(seen)] if len(seen.receipts) > 1 or len(lines) > 1 else []
 
     def _session(self, seen: Xray) -> list[str]:
@@ -258,11 +263,11 @@ class View(Base, frozen=True):
 
     def listing(self, seen: Xray) -> list[str]:
         """A line for each request, folds between them, and the cache over the session."""
-        names = ("number", "purpose", "tokens", "real", "reused", "ended", "model")
+        names = ("number", "tokens", "real", "reused", "ended", "purpose", "model")
         rows = [[self._say(f"head_{name}") for name in names], *(self._row(receipt) for receipt in seen.receipts)]
-        drop = {3, 5} if 0 < self.columns < _NARROW else set[int]()
+        drop = {2, 4} if 0 < self.columns < _NARROW else set[int]()
         kept = [[cell for at, cell in enumerate(row) if at not in drop] for row in rows]
-        right = (0, 2, 3) if drop else (0, 2, 3, 4)
+        right = (0, 1, 2) if drop else (0, 1, 2, 3)
         drawn = table(kept, columns=self.columns, right=right)
         lines = [*self._dim(f"{seen.session}  {one_line(seen.title)}".rstrip()), self.style.dim(drawn[0])]
         folds = {fold.request: fold for fold in seen.folds}
@@ -283,16 +288,14 @@ class View(Base, frozen=True):
         return self.style.cyan(clip(f"{rule} {text}", self.columns) if self.columns else f"{rule} {text}")
 
     def _row(self, receipt: Receipt) -> list[str]:
-        ended = receipt.fault or receipt.finish or self._say("ended_open")
-        if receipt.fault:
-            ended = self._word(f"cli.fault_{receipt.fault}", receipt.fault)
+        ended = one_line(receipt.fault or receipt.finish) or self._say("ended_open")
         return [
             str(receipt.number),
-            receipt.purpose,
             tokens(receipt.estimate),
             tokens(receipt.usage.input) if receipt.usage else "-",
             percent(receipt.reused, receipt.raw) if receipt.share is not None else "-",
             ended,
+            receipt.purpose,
             one_line(receipt.model),
         ]
 
@@ -322,9 +325,6 @@ class View(Base, frozen=True):
 
     def _wrapped(self, text: str, indent: int = 0) -> list[str]:
         return wrap(text, self._cells - indent) if self.columns else [text]
-
-    def _text(self, text: str) -> list[str]:
-        return self._wrapped(text)
 
     def _indented(self, text: str) -> list[str]:
         return [f"  {line}" for line in self._wrapped(text, 2)]
