@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from gongfu.context.rules.found import MAX_FILE, Draft, Found, Misfit
 from gongfu.context.rules.sections import mark_of, sha256_of, split
@@ -65,6 +66,32 @@ def verify(pinned: RulesPinned) -> None:
     marked = any(mark_of(pinned.nonce) in s.text for source in pinned.sources for s in source.sections)
     if fingerprint_of(pinned.sources) != pinned.fingerprint or not pinned.nonce.isalnum() or marked:
         raise Refusal("rules.snapshot_corrupt", what=pinned.fingerprint[:12])
+
+
+def under(pinned: RulesPinned, policy: Policy, session: str) -> RulesPinned | None:
+    """The same texts with `policy` as the word on all that is not excluded, as the next revision; None when the duties
+    are so already.
+    """
+    sources = tuple(
+        replace(source, sections=tuple(_under(s, _by_policy(policy, source.depth)) for s in source.sections))
+        for source in pinned.sources
+    )
+    fingerprint = fingerprint_of(sources)
+    if fingerprint == pinned.fingerprint:
+        return None
+    return replace(
+        pinned,
+        fingerprint=fingerprint,
+        revision=pinned.revision + 1,
+        nonce=_nonce(session, fingerprint, sources),
+        sources=sources,
+        by=f"--rules {policy}",
+        conflicts=_conflicts(sources),
+    )
+
+
+def _under(section: RuleSection, duty: Duty | None) -> RuleSection:
+    return section if duty is None or section.duty == "excluded" else replace(section, duty=duty, said=True)
 
 
 def fingerprint_of(sources: Sequence[RuleSource]) -> str:

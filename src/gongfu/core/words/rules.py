@@ -76,6 +76,43 @@ TEXT = {
         "`paths:` in {file} is no list of patterns.",
         "{file} 中的 `paths:` 不是模式列表。",
     ),
+    "outgrown": (
+        "Changed since you classified it, so it counts as unclassified now: {rules}. `gongfu rules classify` says what holds of the new text.",
+        "分类之后内容已变，现按未分类处理：{rules}。请用 `gongfu rules classify` 对新内容重新分类。",
+    ),
+    "told_walk": (
+        "The project is large: not all of its folders were searched for rule files. Those of the folder you work in and above it are all there.",
+        "项目很大：未能在所有文件夹中查找规则文件。当前工作文件夹及其上层的规则均已找到。",
+    ),
+    "told_front_matter": (
+        "The front matter could not be read, so the rule holds everywhere: {rules}.",
+        "无法读取文件头，规则按处处适用处理：{rules}。",
+    ),
+    "no_rule": (
+        "There is no rule file {path} here. Nothing was changed; there are: {known}.",
+        "这里没有规则文件 {path}。没有改动任何内容；现有：{known}。",
+    ),
+    "no_rule_empty": ("{path} is empty, so there is nothing to classify.", "{path} 是空文件，无需分类。"),
+    "no_rule_same": (
+        "{path} says what AGENTS.md beside it says, and that is delivered once. Classify AGENTS.md instead.",
+        "{path} 与同一文件夹的 AGENTS.md 内容相同，只发送一次。请对 AGENTS.md 分类。",
+    ),
+    "only_excluded": (
+        "{path} cannot be a rule as it is, so it can only be excluded. Nothing was changed.",
+        "{path} 目前不能作为规则，只能排除。没有改动任何内容。",
+    ),
+    "no_section": (
+        "There is no section {heading!r} in {path}. Nothing was changed; there are: {known}.",
+        "{path} 中没有小节 {heading!r}。没有改动任何内容；现有：{known}。",
+    ),
+    "sections_ambiguous": (
+        "Several sections of {path} are called {heading!r}. Nothing was changed; name one in full: {known}.",
+        "{path} 中有多个小节名为 {heading!r}。没有改动任何内容；请写全名：{known}。",
+    ),
+    "why_excluded": (
+        "--why belongs to `excluded` only. Nothing was changed.",
+        "--why 只能与 `excluded` 一起使用。没有改动任何内容。",
+    ),
     "bad_policy": (
         "{wanted!r} is no word on rules; there are mandatory-root, mandatory-all and optional.",
         "{wanted!r} 不是规则选项；可用的有 mandatory-root、mandatory-all 和 optional。",
