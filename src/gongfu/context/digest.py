@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from gongfu.context.quote import clip, one_line
@@ -34,6 +34,8 @@ _ALIASES = {
     "context": 6, "goal": 6, "背景": 6, "目标": 6,
 }  # fmt: skip
 _LONGEST = 600  # characters of one item
+_SHORTEST = 24  # tokens; an item is not shortened to less
+_SHARES = {3: 30, 4: 60, 5: 60, 6: 100}  # percent of what is left, by section, while all of them need room
 
 
 class Digest:
@@ -55,15 +57,15 @@ class Digest:
         was = self._items[section].get(key)
         self._items[section][key] = (was[0], max(strength, was[1])) if was else (line, strength)
 
-    def read(self, text: str) -> None:
-        """Take in a summary. What stands under no known heading is background."""
+    def read(self, text: str, rate: Callable[[str], int]) -> None:
+        """Take in a summary; `rate` tells the strength of an item. What stands under no known heading is background."""
         section = len(SECTIONS) - 1
         for line in text.splitlines():
             found = _heading(line)
             if found is not None:
                 section = found
             elif line.strip():
-                self.add(section, _bare(line))
+                self.add(section, item := _bare(line), rate(item))
 
     def items(self, section: int) -> tuple[tuple[str, int], ...]:
         """The items of a section with their strengths, oldest first."""
@@ -78,37 +80,46 @@ class Digest:
     def write(self, room: int) -> str:
         """The summary within `room` tokens when each line is quoted (`> `).
 
-        Sections are given up from the last to the first, in one the weakest and oldest items first; nothing of a later
-        section is left where an item of an earlier one had to go. An item too long for what is left is shortened.
+        The person's words come first, section by section: nothing else is left where one of them had to go. Of the rest
+        no section takes more than its share while another needs room. In a section the weakest and oldest items go
+        first, and the last one that is kept may be shortened.
         """
         chosen: list[dict[str, str]] = [{} for _ in SECTIONS]
-        left = room
-        for section, items in enumerate(self._items):
-            if not items:
-                continue
-            left -= _cost(f"## {SECTIONS[section]}")
-            left, whole = _fill(items, chosen[section], left)
-            if not whole:
-                break
+        left, whole = room, True
+        for section in range(SAID):
+            if whole:
+                left, whole = self._fill(section, chosen[section], left)
+        for shares in (_SHARES, dict.fromkeys(_SHARES, 100)) if whole else ():
+            for section, percent in shares.items():
+                most = left * percent // 100
+                spare, _ = self._fill(section, chosen[section], most)
+                left -= most - spare
         return "\n".join(_lines(self._items, chosen))
 
-
-def _fill(items: dict[str, tuple[str, int]], chosen: dict[str, str], left: int) -> tuple[int, bool]:
-    """Choose items within `left` tokens; what is left then and whether all of them are whole."""
-    whole = True
-    newest = {key: n for n, key in enumerate(items)}
-    for key in sorted(items, key=lambda k: (-items[k][1], -newest[k])):
-        text = items[key][0]
-        cost = _cost(f"- {text}")
-        if cost > left:
-            whole = False
-            text = clip(text, len(text) * max(0, left - 4) // cost)
-            cost = _cost(f"- {text}")
-            if cost > left or left < 24:
+    def _fill(self, section: int, chosen: dict[str, str], left: int) -> tuple[int, bool]:
+        """Choose items of a section within `left` tokens; what is left then and whether all of them are there whole."""
+        items = self._items[section]
+        if not items:
+            return left, True
+        start, head = left, 0 if chosen else _cost(f"## {SECTIONS[section]}")
+        left -= head
+        newest = {key: n for n, key in enumerate(items)}
+        whole = True
+        for key in sorted(items, key=lambda k: (-items[k][1], -newest[k])):
+            if chosen.get(key) == items[key][0]:
                 continue
-        chosen[key] = text
-        left -= cost
-    return left, whole
+            left += _cost(f"- {chosen.pop(key)}") if key in chosen else 0
+            text = items[key][0]
+            cost = _cost(f"- {text}")
+            if cost > left:
+                whole = False
+                text = clip(text, len(text) * max(0, left - 8) // cost)
+                cost = _cost(f"- {text}")
+                if cost > left or left < _SHORTEST:
+                    continue
+            chosen[key] = text
+            left -= cost
+        return (left, whole) if chosen else (start, whole)
 
 
 def _lines(items: list[dict[str, tuple[str, int]]], chosen: list[dict[str, str]]) -> Iterator[str]:
@@ -149,11 +160,3 @@ def _heading(line: str) -> int | None:
     if (alias := _ALIASES.get(name, _ALIASES.get(name.rstrip("s")))) is not None:
         return alias
     return len(SECTIONS) - 1 if bare.startswith("#") else None
-
-
-def merged(texts: Iterable[str]) -> Digest:
-    """One digest of several summaries, oldest first."""
-    digest = Digest()
-    for text in texts:
-        digest.read(text)
-    return digest

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from gongfu.context.digest import Digest, merged
+from gongfu.context.digest import Digest
 from gongfu.context.pairs import Pair
 from gongfu.context.quote import clean, clip, fitted, one_line, quoted, short
-from gongfu.context.wishes import first_sentence, traits, wishes
+from gongfu.context.wishes import first_sentence, strength_of, traits, wishes
 from gongfu.core.messages import Message
 from gongfu.core.tokens import text_tokens
 from gongfu.resources import text as resource
@@ -17,12 +17,7 @@ from gongfu.resources import text as resource
 SOURCE = 20_000  # tokens of what a model is given to summarise
 LEAST = 300  # tokens of exchanges; of less than that an extract holds all that matters
 _CONSTRAINTS, _PREFERENCES, _DECISIONS, _OPEN, _DONE, _ERRORS, _BACKGROUND = range(7)
-_OF = {
-    "constraint": (_CONSTRAINTS, 0),
-    "preference": (_PREFERENCES, 0),
-    "decision": (_DECISIONS, 0),
-    "wish": (_PREFERENCES, -1),
-}
+_OF = {"constraint": _CONSTRAINTS, "preference": _PREFERENCES, "decision": _DECISIONS, "wish": _BACKGROUND}
 _TELLING = 3  # sentences of one answer on troubles, and on what is open
 _STILL_OPEN = 8
 _RESULT = 400  # characters of one result that a chain summary is made from
@@ -40,10 +35,10 @@ def extract(old: str, pairs: Sequence[Pair], *, room: int) -> str:
     The person's constraints, preferences and decisions stand first, in their own words, oldest first; then open work,
     what was done turn by turn, errors and fixes, background. When the room is short the last kinds go first.
     """
-    digest = merged((old,))
+    digest = _read(old)
     for pair in pairs:
         _take_words(digest, pair)
-        done = f"turn {pair.turn}: {short(first_sentence(pair.user), 100)}"
+        done = f"turn {pair.turn}: {short(first_sentence(pair.user), 90)}"
         if pair.labels:
             done += f" → {short('; '.join(pair.labels), 160)}"
         if pair.files:
@@ -54,10 +49,15 @@ def extract(old: str, pairs: Sequence[Pair], *, room: int) -> str:
     return digest.write(room - text_tokens(_INTRODUCTION) - 2)
 
 
+def _read(summary: str) -> Digest:
+    digest = Digest()
+    digest.read(summary, strength_of)
+    return digest
+
+
 def _take_words(digest: Digest, pair: Pair) -> None:
     for kind, strength, sentence in wishes(pair.user):
-        section, less = _OF[kind]
-        digest.add(section, sentence, strength + less)
+        digest.add(_OF[kind], sentence, strength)
 
 
 def _take_answer(digest: Digest, pair: Pair) -> None:
@@ -73,14 +73,14 @@ def completed(text: str, old: str, pairs: Sequence[Pair], *, room: int) -> str:
 
     Only constraints, preferences and decisions are put back; what the model wrote stays as it is where there is room.
     """
-    digest = merged((text,))
+    digest = _read(text)
     written = _plain(text)
-    before = merged((old,))
+    before = _read(old)
     for pair in pairs:
         _take_words(before, pair)
     for section in (_CONSTRAINTS, _PREFERENCES, _DECISIONS):
         for sentence, strength in before.items(section):
-            if strength >= 2 and _plain(sentence) not in written:
+            if strength > 1 and _plain(sentence) not in written:
                 digest.add(section, sentence, strength)
     return digest.write(room - text_tokens(_INTRODUCTION) - 2)
 

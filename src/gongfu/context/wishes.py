@@ -25,7 +25,14 @@ SENTENCE = 400  # characters; longer ones are cut around what makes them matter
 _LOOKED_AT = 24_000  # characters of one person's turn, half of them its head
 _ANSWER = 3_000  # characters of one answer, half of them its head
 _LIST = 300  # characters of list items that are kept behind the line that leads them in
-STRENGTH: dict[Kind, int] = {"constraint": 3, "preference": 3, "decision": 3, "wish": 2}
+KINDS: tuple[Kind, ...] = ("constraint", "preference", "decision", "wish")
+_SHORTENED = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "no.", "fig.")
+_OPENERS = frozenset(["please", "also", "and", "then", "but", "so", "just", "ok", "okay", "now"])
+_ORDERS = frozenset([
+    "use", "keep", "follow", "name", "call", "stick", "treat", "leave", "respond", "reply", "answer", "target",
+    "support", "pin", "limit", "cap",
+])  # fmt: skip
+_ORDERS_ABROAD = ("用", "叫", "命名", "遵循", "按照", "按")
 
 
 class _Signs(Base, frozen=True):
@@ -51,13 +58,18 @@ def _signs() -> dict[str, _Signs]:
 
 
 @cache
-def _breaks() -> re.Pattern[str]:
-    return re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)\s+(?=[^a-z\s])|(?<=[。！？；])\s*")
+def _ends() -> re.Pattern[str]:
+    return re.compile(r"[.!?](?=\s+[^a-z\s])|[。！？；]")
 
 
 @cache
 def _word() -> re.Pattern[str]:
     return re.compile(r"[^\W\d_][\w']*")
+
+
+@cache
+def _telling() -> re.Pattern[str]:
+    return re.compile(r"\d|`|\w[/\\.]\w|_\w")
 
 
 @cache
@@ -68,17 +80,40 @@ def _bullet() -> re.Pattern[str]:
 def wishes(words: str) -> Iterator[tuple[Kind, int, str]]:
     """What a person's words hold: (kind, strength 1 to 3, the sentence as it was said, on one line), in order.
 
-    Code blocks and quotations are passed over, also the middle of very long texts. Questions count a step less.
+    Code blocks and quotations are passed over, also the middle of very long texts. Questions count a step less, and
+    other wishes one more where they name a figure, a path or a piece of code.
     """
-    signs = _signs()
     for sentence in _sentences(words, _LOOKED_AT):
-        lower = sentence.casefold()
-        own = _word().findall(lower)
-        for kind, strength in STRENGTH.items():
-            if (at := signs[kind].find(lower, own)) >= 0:
-                asked = sentence.endswith(("?", "？"))
-                yield kind, strength - asked, _around(sentence, at)
-                break
+        if (found := _judged(sentence)) is not None:
+            kind, strength, at = found
+            yield kind, strength, _around(sentence, at)
+
+
+def strength_of(sentence: str) -> int:
+    """The strength of one sentence, 1 where it holds no wish at all."""
+    found = _judged(sentence)
+    return found[1] if found is not None else 1
+
+
+def _judged(sentence: str) -> tuple[Kind, int, int] | None:
+    """The kind of a sentence, its strength and where that shows; None when it is of none."""
+    lower = sentence.casefold()
+    words = _word().findall(lower)
+    asked = sentence.endswith(("?", "？"))
+    for kind in KINDS:
+        if (at := _signs()[kind].find(lower, words)) >= 0:
+            if kind == "wish":
+                return kind, 2 if _telling().search(sentence) else 1, at
+            return kind, 3 - asked, at
+        if kind == "preference" and not asked and _orders(lower, words):
+            return kind, 3, 0
+    return None
+
+
+def _orders(sentence: str, words: list[str]) -> bool:
+    """Whether a sentence begins with a verb that tells how things are to be, such as "Use tabs"."""
+    first = next((w for w in words if w not in _OPENERS), "")
+    return first in _ORDERS or sentence.startswith(_ORDERS_ABROAD)
 
 
 def first_sentence(words: str) -> str:
@@ -126,8 +161,7 @@ def _sentences(text: str, most: int) -> Iterator[str]:
             yield f"{lead} {items}".strip()
             lead = items = ""
         body = line[bullet.end() :] if bullet else line
-        parts = [" ".join(p.split()) for p in _breaks().split(body)]
-        parts = [p for p in parts if p]
+        parts = list(_split(body))
         if parts and parts[-1].endswith((":", "：")) and _leads(parts[-1]):
             lead = parts.pop()
         yield from parts
@@ -135,12 +169,22 @@ def _sentences(text: str, most: int) -> Iterator[str]:
         yield f"{lead} {items}".strip()
 
 
+def _split(line: str) -> Iterator[str]:
+    start = 0
+    for end in _ends().finditer(line):
+        if line[max(0, end.start() - 4) : end.end()].lstrip().casefold() in _SHORTENED:
+            continue
+        if part := " ".join(line[start : end.end()].split()):
+            yield part
+        start = end.end()
+    if part := " ".join(line[start:].split()):
+        yield part
+
+
 def _leads(line: str) -> bool:
     lower = line.casefold()
     words = _word().findall(lower)
-    if "rule" in lower or "规则" in line:
-        return True
-    return any(_signs()[kind].find(lower, words) >= 0 for kind in STRENGTH)
+    return any(_signs()[kind].find(lower, words) >= 0 for kind in KINDS)
 
 
 def _prose(text: str) -> Iterator[str]:
