@@ -15,7 +15,7 @@ import anyio.abc
 from msgspec.structs import replace
 
 from gongfu.app.equip import equip
-from gongfu.app.note import environment_note, today
+from gongfu.app.note import UNFINISHED_DAYS, environment_note, today, unfinished_note
 from gongfu.app.options import Options
 from gongfu.app.spawn import Spawner
 from gongfu.config.paths import Places
@@ -228,7 +228,7 @@ class App:
         return session
 
     def _kit(self, session: Session) -> Kit:
-        registry, end_jobs = equip(self, session)
+        registry, end_jobs, folded = equip(self, session)
 
         async def close() -> None:
             await end_jobs()
@@ -255,7 +255,13 @@ class App:
             labels=gate(self.options.env, self.settings.context.tool_use_summaries),
             titles=True,
             spawn=self._spawner.spawn,
+            unfinished=self._unfinished,
+            folded=folded,
         )
+
+    def _unfinished(self, session: str) -> str:
+        since = time.time() - UNFINISHED_DAYS * 86_400
+        return unfinished_note(self.rows.unfinished(str(self.workspace.root), but=session, since=since))
 
     def _small_files(self) -> list[tuple[str, str]]:
         from gongfu.app.small_files import small_files  # walks a folder: only for models that are led

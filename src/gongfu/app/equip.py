@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from gongfu.app.spawn import known_models
 from gongfu.core.events import JobChanged
+from gongfu.core.messages import CallPart
 from gongfu.toolkit.agents import AgentTools
 from gongfu.toolkit.ask import ask_user
 from gongfu.toolkit.edit import edit_tools
 from gongfu.toolkit.files import file_tools
 from gongfu.toolkit.plan import todo
-from gongfu.toolkit.readlog import ReadLog
+from gongfu.toolkit.readlog import ReadLog, forget_folded
 from gongfu.toolkit.recall import Recall, recall_tools
 from gongfu.toolkit.search import search_tools
 from gongfu.toolkit.shell import ShellTools
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from gongfu.engine.session import Session
 
 
-def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[None]]]:
-    """The tools of one session, and what ends the processes that they keep running."""
+Folded: TypeAlias = Callable[[Sequence[CallPart], Sequence[CallPart]], None]
+
+
+def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[None]], Folded]:
+    """The tools of one session, what ends the processes that they keep running, and what is told of a fold."""
     settings, workspace = app.settings, app.workspace
 
     def changed(event: JobChanged) -> None:
@@ -54,4 +58,14 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         AgentTools(session, check=lambda ref: app.router.chain("main", ref), models=lambda: known_models(app)),
         recall_tools(recall),
     )
-    return Registry(toolsets), jobs.close
+
+    def folded(gone: Sequence[CallPart], visible: Sequence[CallPart]) -> None:
+        done = {r.call_id for m in session.state.transcript.messages for r in m.results if r.status == "done"}
+        forget_folded(
+            reads,
+            lambda path: workspace.locate(path).path,
+            [call for call in gone if call.id in done],
+            [call for call in visible if call.id in done],
+        )
+
+    return Registry(toolsets), jobs.close, folded

@@ -15,7 +15,15 @@ from gongfu.context.pairing import CANCELLED
 from gongfu.core.base import Base
 from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure, UserError, root_of
-from gongfu.core.events import QuestionAsked, TodoChanged, ToolFinished, ToolOutput, ToolStarted, WarningRaised
+from gongfu.core.events import (
+    QuestionAsked,
+    TodoChanged,
+    TodoItem,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    WarningRaised,
+)
 from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart, ResultPart, Status
 from gongfu.engine.circles import TOLD, Circles
@@ -111,6 +119,7 @@ class Dispatcher:
         self._limit = output_limit
         self._spill = spill
         self._report = report
+        self.todo_changed: Callable[[Sequence[TodoItem]], object] | None = None
         self.batch_done: Callable[[Mapping[str, Display]], None] | None = None
         self._displays: dict[str, Display] = {}
 
@@ -202,6 +211,8 @@ class Dispatcher:
             self._stream.emit(finished)
         else:
             self._stream.emit(finished, TodoChanged(items=outcome.todo))
+            if self.todo_changed is not None:
+                self.todo_changed(outcome.todo)
 
     async def _attempt(self, job: _Job, watch: _Watch) -> tuple[ResultPart, Outcome]:
         """Judge and run one call; the classes of errors decide who is told."""

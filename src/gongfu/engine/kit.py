@@ -10,6 +10,7 @@ import anyio.abc
 
 from gongfu.core.base import Base
 from gongfu.core.brief import Brief
+from gongfu.core.messages import CallPart
 from gongfu.engine.agent import AgentSpec
 from gongfu.engine.pending import Answers
 from gongfu.models.protocol import ModelProvider
@@ -31,6 +32,8 @@ class Kit(Base, frozen=True):
     and says where, `after_turn` runs between turns, `begin` records a session when its first prompt comes, `close` ends
     what its tools keep running, `fork` makes the session of a fork, `spawn` that of a
     sub-agent (UserError when its model cannot be had). `labels` and `titles`: whether the fast model may write them.
+    `unfinished` is the note of what other sessions left open ("" for nothing) for the session of this id.
+    `folded` is told which calls a fold no longer shows in full, and which it still does.
     """
 
     agent: AgentSpec
@@ -53,3 +56,5 @@ class Kit(Base, frozen=True):
     spawn: Callable[[Session, Brief], Awaitable[Session]] | None = None
     labels: bool = False
     titles: bool = False
+    unfinished: Callable[[str], str] | None = None
+    folded: Callable[[Sequence[CallPart], Sequence[CallPart]], None] | None = None

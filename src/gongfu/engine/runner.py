@@ -22,6 +22,7 @@ from gongfu.engine.circles import Circles
 from gongfu.engine.dispatch import Dispatcher
 from gongfu.engine.limits import Limits, LimitSpec
 from gongfu.engine.permit import Permit
+from gongfu.engine.tail import stale_todo
 from gongfu.engine.turn import Words, run_turn
 from gongfu.models.protocol import ModelProvider
 
@@ -135,7 +136,7 @@ class Runner:
             state=state,
             ledger=session.ledger,
             limits=self._limits,
-            tail=lambda: (*session.tail(), *self._limits.tail()),
+            tail=lambda: (*session.tail(), *stale_todo(state), *self._limits.tail()),
             partial=lambda text: self._words.add(text, more=True),
         )
         permit = Permit(workspace=kit.workspace, mode=kit.agent.mode, grants=session.grants, pending=session.pending)
@@ -151,6 +152,7 @@ class Runner:
             report=kit.report,
         )
         dispatcher.batch_done = session.namer.batch_done
+        dispatcher.todo_changed = lambda items: kit.sessions.set_todo(session.id, items)
         await run_turn(
             asker=asker,
             dispatcher=dispatcher,

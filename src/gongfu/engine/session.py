@@ -316,7 +316,10 @@ class Session:
 
     def open_with(self, note: str) -> list[AnyEvent]:
         """What must stand before the first prompt of a session."""
-        return [] if self.state.transcript.messages else [MessageAdded(message=user(note, kind="note"))]
+        if self.state.transcript.messages:
+            return []
+        notes = (note, "" if self.brief or not self.kit.unfinished else self.kit.unfinished(self.id))
+        return [MessageAdded(message=user(text, kind="note")) for text in notes if text]
 
     async def close(self) -> None:
         """End the turn that runs and what the tools keep running; prompts that wait stay in the queue of the log.

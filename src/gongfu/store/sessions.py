@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
+
+import msgspec
 
 from gongfu.core.base import Base
 from gongfu.core.errors import UserError
+from gongfu.core.events import TodoItem
 from gongfu.core.specs import Usage
 from gongfu.store.database import Database
 
@@ -29,6 +33,15 @@ class SessionRow(Base, frozen=True):
     turns: int
     tokens: int
     cost: float | None
+
+
+class Unfinished(Base, frozen=True):
+    """An open item of a todo list and the session that has it; `updated` is seconds since 1970."""
+
+    item: TodoItem
+    session: str
+    title: str
+    updated: float
 
 
 def as_text(path: str) -> str:
@@ -58,6 +71,31 @@ class Sessions:
     def set_title(self, id: str, title: str) -> None:
         """Name the session."""
         self._update("title = ?", (title,), id)
+
+    def set_todo(self, id: str, items: Sequence[TodoItem]) -> None:
+        """Keep what the todo list of the session has open, so that it is found without reading its events."""
+        left = [{"text": i.text, "status": i.status} for i in items if i.status in ("pending", "in_progress")]
+        self._update("todo = ?", (msgspec.json.encode(left).decode("utf-8", "replace"),), id)
+
+    def unfinished(self, root: str, *, but: str = "", since: float = 0.0, limit: int = 10) -> list[Unfinished]:
+        """What main agents' sessions under `root` left open since `since`, the newest first, at most `limit` items.
+
+        Only up to the newest session that finished all it had; `but` is left out. Each text comes once.
+        """
+        rows = self._db.read(
+            "SELECT id, title, updated, todo FROM session WHERE root = ? AND parent = '' AND id <> ? AND todo <> ''"
+            " AND updated >= ? ORDER BY updated DESC, number DESC LIMIT 10",
+            (as_text(root), but, since),
+        )
+        found: dict[str, Unfinished] = {}
+        for session, title, updated, todo in rows:
+            items = msgspec.json.decode(todo, type=list[TodoItem])
+            if not items:
+                break
+            for item in sorted(items, key=lambda i: i.status != "in_progress"):
+                left = Unfinished(item=item, session=str(session), title=str(title), updated=float(updated))
+                found.setdefault(item.text, left)
+        return list(found.values())[:limit]
 
     def note_turn(self, id: str, *, usage: Usage, cost: float | None, at: float) -> None:
         """Add one finished turn: its tokens, and its money in US dollars where known."""
