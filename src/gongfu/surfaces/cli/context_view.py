@@ -44,39 +44,39 @@ class View(Base, frozen=True):
         ]
         lines = [line for block in blocks if block for line in ("", *block)][1:]
         if len(seen.receipts) > 1:
-            lines += ["", *self._dim(self._say("all_hint", count=len(seen.receipts)))]
+            lines += ["", *self._dim(self._tell("all_hint", count=len(seen.receipts)))]
         return lines
 
     def _head(self, seen: Xray, receipt: Receipt) -> list[str]:
-        say = self._say
+        tell = self._tell
         moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(receipt.time))
-        number = say("head", number=receipt.number, count=len(seen.receipts))
+        number = tell("head", number=receipt.number, count=len(seen.receipts))
         parts = [number, receipt.purpose, one_line(receipt.model)]
-        parts += [say("attempt", attempt=receipt.attempt)] if receipt.attempt > 1 else []
-        sizes = [say("prompt_size", estimate=tokens(receipt.estimate))]
+        parts += [tell("attempt", attempt=receipt.attempt)] if receipt.attempt > 1 else []
+        sizes = [tell("prompt_size", estimate=tokens(receipt.estimate))]
         if receipt.budget:
-            sizes = [say("prompt_of", estimate=tokens(receipt.estimate), budget=tokens(receipt.budget))]
-        sizes += [say("window_of", window=tokens(receipt.window))] if receipt.window else []
-        sizes += [say("on_wire", messages=receipt.messages, size=size(receipt.bytes))] if receipt.bytes else []
+            sizes = [tell("prompt_of", estimate=tokens(receipt.estimate), budget=tokens(receipt.budget))]
+        sizes += [tell("window_of", window=tokens(receipt.window))] if receipt.window else []
+        sizes += [tell("on_wire", messages=receipt.messages, size=size(receipt.bytes))] if receipt.bytes else []
         lines = self._dim(f"{seen.session}  {one_line(seen.title)}".rstrip())
-        lines += self._dim(say("parent", session=seen.parent)) if seen.parent else []
+        lines += self._dim(tell("parent", session=seen.parent)) if seen.parent else []
         lines += self._packed(parts, self.style.bold)
         lines += self._packed(sizes)
         lines += self._dim(f"{receipt.request}  {moment}")
-        lines += self._wrapped(say("auxiliary")) if receipt.scope == "auxiliary" else []
+        lines += self._wrapped(tell("auxiliary")) if receipt.scope == "auxiliary" else []
         return [*lines, *self._wrapped(self._ending(receipt))]
 
     def _ending(self, receipt: Receipt) -> str:
-        say, usage = self._say, receipt.usage
+        tell, usage = self._tell, receipt.usage
         if receipt.fault:
             fault = self._word(f"cli.fault_{receipt.fault}", receipt.fault)
             if receipt.retry_in is not None:
-                return say("failed_retry", fault=fault, seconds=f"{receipt.retry_in:.1f}")
-            return say("failed", fault=fault)
+                return tell("failed_retry", fault=fault, seconds=f"{receipt.retry_in:.1f}")
+            return tell("failed", fault=fault)
         if usage is None:
-            return say("uncounted") if receipt.finish else say("open")
+            return tell("uncounted") if receipt.finish else tell("open")
         ratio = f"{usage.input / receipt.estimate:.2f}" if receipt.estimate else "?"
-        return say(
+        return tell(
             "counted", real=tokens(usage.input), ratio=ratio, cached=tokens(usage.cached), output=tokens(usage.output)
         )
 
@@ -87,41 +87,41 @@ class View(Base, frozen=True):
         whole = max(1, sum(amount for _, amount in parts))
         items = {s.part: s for s in shown.slices}
         rows = [(part, amount) for part, amount in parts if amount]
-        names = {part: self._say(f"part_{part}") for part, _ in rows}
-        longest = max((width(name) for name in names.values()), default=0)
+        names = {part: self._tell(f"part_{part}") for part, _ in rows}
+        longest = min(max((width(name) for name in names.values()), default=0), self._cells - 18)
         lines = [f" {chart.bar(parts, self._cells - 2)}", ""]
         for part, amount in rows:
             figures = f"{tokens(amount):>8} {percent(amount, whole):>5}"
-            line = f" {chart.mark(part)} {pad(names[part], longest)} {figures}"
+            line = f" {chart.mark(part)} {pad(clip(names[part], longest), longest)} {figures}"
             note = self._items(items[part]) if part in items else ""
             room = self._cells - longest - len(figures) - 6
             lines.append(f"{line}  {self.style.dim(clip(note, room))}" if note and room > 5 else line)
         if not receipt.detailed:
-            lines += ["", *self._wrapped(self._say("old"))]
+            lines += ["", *self._wrapped(self._tell("old"))]
         return lines
 
     def _items(self, slice: Slice) -> str:
         if slice.items < 2 and not slice.masked:
             return ""
-        count = self._say("item") if slice.items == 1 else self._say("items", count=slice.items)
-        return f"{count}, {self._say('masked', count=slice.masked)}" if slice.masked else count
+        count = self._tell("item") if slice.items == 1 else self._tell("items", count=slice.items)
+        return f"{count}, {self._tell('masked', count=slice.masked)}" if slice.masked else count
 
     def _left(self, receipt: Receipt) -> list[str]:
         if not receipt.detailed and not receipt.omitted:
             return []
         groups = left_out(receipt)
         if not groups:
-            return [] if receipt.scope == "auxiliary" else self._wrapped(self._say("left_nothing"))
+            return [] if receipt.scope == "auxiliary" else self._wrapped(self._tell("left_nothing"))
         lines = [self._title("left_title")]
         names = [self._word(f"xray.left_{group.reason}", group.reason) for group in groups]
-        longest = max(map(width, names))
+        longest = min(max(map(width, names)), self._cells - 18)
         for name, group in zip(names, groups, strict=True):
             figures = f"{group.count:>5} {tokens(group.tokens):>8}"
-            start = f"  {pad(name, longest)} {figures}"
+            start = f"  {pad(clip(name, longest), longest)} {figures}"
             room = self._cells - width(start) - 2
             lines.append(f"{start}  {self.style.dim(self._ids(group, room))}" if room > 12 else start)
         if any(group.reason in ("folded", "masked", "moved", "budget") for group in groups):
-            lines += self._dim(self._say("recall"))
+            lines += self._dim(self._tell("recall"))
         return lines
 
     def _ids(self, group: Left, cells: int) -> str:
@@ -130,9 +130,9 @@ class View(Base, frozen=True):
         for at, name in enumerate(group.ids):
             longer = f"{shown} {one_line(name)}".lstrip()
             left = len(group.ids) - at - 1
-            rest = f" {self._say('more', count=left)}" if left else ""
+            rest = f" {self._tell('more', count=left)}" if left else ""
             if width(longer + rest) > cells and not self.verbose:
-                return f"{shown} {self._say('more', count=left + 1)}" if shown else clip(longer, cells)
+                return f"{shown} {self._tell('more', count=left + 1)}" if shown else clip(longer, cells)
             shown = longer
         return shown
 
@@ -140,19 +140,24 @@ class View(Base, frozen=True):
         rules = seen.rules_of(receipt)
         if not rules:
             return []
-        print_ = self._say("rules_print", fingerprint=receipt.rules[:_HASH])
-        lines = [f"{self._title('rules_title')}  {self.style.dim(print_)}"]
-        if 0 < self.columns < _NARROW:
+        print_ = self._tell("rules_print", fingerprint=receipt.rules[:_HASH])
+        narrow = 0 < self.columns < _NARROW
+        title = self._title("rules_title")
+        lines = [title, *self._dim(f"  {print_}")] if narrow else [f"{title}  {self.style.dim(print_)}"]
+        if narrow:
             for rule in rules:
                 path, *facts, state = self._rule(rule)
-                lines += [f"  {clip(path, self._cells - 2)}", f"    {self.style.dim('  '.join(filter(None, facts)))}"]
+                lines.append(f"  {clip(path, self._cells - 2)}")
+                lines += [
+                    f"    {self.style.dim(line)}" for line in wrap("  ".join(filter(None, facts)), self._cells - 4)
+                ]
                 lines += [f"    {self._paint(rule)(line)}" for line in wrap(state, self._cells - 4)]
         else:
-            heads = [self._say(f"head_{name}") for name in ("rule", "duty", "hash", "size", "carried")]
+            heads = [self._tell(f"head_{name}") for name in ("rule", "duty", "hash", "size", "carried")]
             drawn = table([heads, *map(self._rule, rules)], columns=max(0, self.columns - 2), right=(3,))
             lines += self._dim(f"  {drawn[0]}")
             lines += [f"  {self._paint(rule)(line)}" for rule, line in zip(rules, drawn[1:], strict=True)]
-        return [*lines, *self._dim(self._say("rules_said"))]
+        return [*lines, *self._dim(self._tell("rules_said"))]
 
     def _rule(self, rule: RuleLine) -> list[str]:
         """Its path, duty, hash, tokens, and whether the request carried it."""
@@ -160,7 +165,7 @@ class View(Base, frozen=True):
         duties = ["unsaid"] if not rule.said else rule.duties
         duty = ", ".join(self._word(f"xray.duty_{duty}", duty) for duty in duties)
         size = tokens(rule.tokens) if rule.tokens else ""
-        return [one_line(rule.path), duty, rule.sha256[:_HASH], size, self._say(f"state_{rule.state}", reason=reason)]
+        return [one_line(rule.path), duty, rule.sha256[:_HASH], size, self._tell(f"state_{rule.state}", reason=reason)]
 
     def _paint(self, rule: RuleLine) -> Callable[[str], str]:
         if rule.state in ("excluded", "waiting", "unknown"):
@@ -172,7 +177,7 @@ class View(Base, frozen=True):
             return []
         fold = seen.fold_of(receipt)
         if fold is None:
-            return [] if receipt.epoch else self._wrapped(self._say("epoch_first"))
+            return [] if receipt.epoch else self._wrapped(self._tell("epoch_first"))
         return [self._title("epoch_title"), *self.fold(fold)]
 
     def fold(self, fold: Fold) -> list[str]:
@@ -180,13 +185,13 @@ class View(Base, frozen=True):
         event = fold.event
         reason = self._word(f"xray.fold_{event.reason}", event.reason)
         first = "epoch" if fold.request else "epoch_unsent"
-        lines = [self._say(first, epoch=event.epoch, request=fold.request, reason=reason)]
+        lines = [self._tell(first, epoch=event.epoch, request=fold.request, reason=reason)]
         did = self._word(f"xray.rung_{event.rung}", str(event.rung))
         before, after = tokens(event.before), tokens(event.after)
-        lines.append(self._say("epoch_did", before=before, after=after, rung=event.rung, what=did))
+        lines.append(self._tell("epoch_did", before=before, after=after, rung=event.rung, what=did))
         counts = {"masked": len(event.masked), "dropped": len(event.dropped), "moved": len(event.moved)}
-        lines += [self._say("epoch_counts", **counts)] if any(counts.values()) else []
-        lines += [self._say("focus", focus=one_line(event.focus))] if event.focus else []
+        lines += [self._tell("epoch_counts", **counts)] if any(counts.values()) else []
+        lines += [self._tell("focus", focus=one_line(event.focus))] if event.focus else []
         return [f"  {line}" for text in lines for line in self._wrapped(text, 2)]
 
     # --- the cache ---
@@ -195,12 +200,12 @@ class View(Base, frozen=True):
         lines = [self._title("cache_title")]
         if receipt.share is not None:
             share = percent(receipt.reused, receipt.raw)
-            text = self._say("cache_this", reused=tokens(receipt.reused), raw=tokens(receipt.raw), share=share)
+            text = self._tell("cache_this", reused=tokens(receipt.reused), raw=tokens(receipt.raw), share=share)
             reason = self._broke(receipt.broke, receipt.fold)
-            more = self._say("cache_broke", reason=reason) if receipt.broke else self._say("cache_whole")
+            more = self._tell("cache_broke", reason=reason) if receipt.broke else self._tell("cache_whole")
             if receipt.broke == "first":
                 more = ""
-            lines += self._indented(self._say("two", one=text, other=more).rstrip())
+            lines += self._indented(self._tell("two", one=text, other=more).rstrip())
         return [*lines, *self._session(seen)] if len(seen.receipts) > 1 or len(lines) > 1 else []
 
     def _session(self, seen: Xray) -> list[str]:
@@ -210,27 +215,27 @@ class View(Base, frozen=True):
         lines: list[str] = []
         if summed.main.share is not None:
             share = percent(summed.main.reused, summed.main.sent)
-            lines += self._indented(self._say("cache_session", share=share, sent=tokens(summed.main.sent)))
+            lines += self._indented(self._tell("cache_session", share=share, sent=tokens(summed.main.sent)))
         lines += self._indented(self._real(summed.all)) if summed.all.usage.input else []
         values = [r.share for r in main]
         if len(main) > 1 and any(value is not None for value in values):
             room = self._cells - 4
             lines.append(f"  {self._chart.spark(values, room)}")
-            lines += self._dim(f"  {self._say('cache_spark')}")
+            lines += self._dim(f"  {self._tell('cache_spark')}")
         if summed.breaks:
-            lines.append(f"  {self._say('cache_breaks')}")
+            lines.append(f"  {self._tell('cache_breaks')}")
             shown = summed.breaks if self.verbose else summed.breaks[-5:]
             for broken in shown:
                 reason = self._broke(broken.reason, broken.fold)
-                text = self._say("cache_break", number=broken.number, reason=reason, lost=tokens(broken.lost))
+                text = self._tell("cache_break", number=broken.number, reason=reason, lost=tokens(broken.lost))
                 lines += [f"    {line}" for line in self._wrapped(text, 4)]
             if len(shown) < len(summed.breaks):
-                lines += self._dim(f"    {self._say('more', count=len(summed.breaks) - len(shown))}")
+                lines += self._dim(f"    {self._tell('more', count=len(summed.breaks) - len(shown))}")
         return lines
 
     def _real(self, line: Purpose) -> str:
         share = percent(line.usage.cached, line.usage.input)
-        return self._say("cache_real", share=share, input=tokens(line.usage.input))
+        return self._tell("cache_real", share=share, input=tokens(line.usage.input))
 
     def _broke(self, reason: str, fold: str) -> str:
         word = self._word(f"xray.broke_{reason}", reason)
@@ -246,7 +251,7 @@ class View(Base, frozen=True):
         lines = [self._title("agents_title")]
         for child in seen.children:
             ended = child.finished
-            status = self._say("agent_running")
+            status = self._tell("agent_running")
             if ended is not None:
                 status = self._word(f"cli.status_{ended.status}", ended.status)
             used = [tokens(ended.usage.input + ended.usage.output)] if ended else []
@@ -257,14 +262,14 @@ class View(Base, frozen=True):
             lines.append(
                 f"{start}  {self.style.dim(clip(task, room))}" if room > 10 and task else clip(start, self._cells)
             )
-        return [*lines, *self._dim(self._say("agent_hint"))]
+        return [*lines, *self._dim(self._tell("agent_hint"))]
 
     # --- the list ---
 
     def listing(self, seen: Xray) -> list[str]:
         """A line for each request, folds between them, and the cache over the session."""
         names = ("number", "tokens", "real", "reused", "ended", "purpose", "model")
-        rows = [[self._say(f"head_{name}") for name in names], *(self._row(receipt) for receipt in seen.receipts)]
+        rows = [[self._tell(f"head_{name}") for name in names], *(self._row(receipt) for receipt in seen.receipts)]
         drop = {2, 4} if 0 < self.columns < _NARROW else set[int]()
         kept = [[cell for at, cell in enumerate(row) if at not in drop] for row in rows]
         right = (0, 1, 2) if drop else (0, 1, 2, 3)
@@ -278,17 +283,17 @@ class View(Base, frozen=True):
         lines += [self._between(fold) for fold in seen.folds if not fold.request]
         session = self._session(seen)
         lines += ["", self._title("cache_title"), *session] if session else []
-        return [*lines, "", *self._dim(self._say("list_hint"))]
+        return [*lines, "", *self._dim(self._tell("list_hint"))]
 
     def _between(self, fold: Fold) -> str:
         event, rule = fold.event, "──" if self.symbols else "--"
         reason = self._word(f"xray.fold_{event.reason}", event.reason)
         before, after = tokens(event.before), tokens(event.after)
-        text = self._say("list_epoch", epoch=event.epoch, reason=reason, before=before, after=after)
+        text = self._tell("list_epoch", epoch=event.epoch, reason=reason, before=before, after=after)
         return self.style.cyan(clip(f"{rule} {text}", self.columns) if self.columns else f"{rule} {text}")
 
     def _row(self, receipt: Receipt) -> list[str]:
-        ended = one_line(receipt.fault or receipt.finish) or self._say("ended_open")
+        ended = one_line(receipt.fault or receipt.finish) or self._tell("ended_open")
         return [
             str(receipt.number),
             tokens(receipt.estimate),
@@ -310,7 +315,7 @@ class View(Base, frozen=True):
         """Cells that a line may take."""
         return max(24, min(self.columns or 80, _WIDEST))
 
-    def _say(self, key: str, **values: object) -> str:
+    def _tell(self, key: str, **values: object) -> str:
         return self.speech(f"xray.{key}", **values)
 
     def _word(self, key: str, otherwise: str, **values: object) -> str:
@@ -321,7 +326,7 @@ class View(Base, frozen=True):
             return one_line(otherwise)
 
     def _title(self, key: str) -> str:
-        return self.style.bold(self._say(key))
+        return self.style.bold(self._tell(key))
 
     def _wrapped(self, text: str, indent: int = 0) -> list[str]:
         return wrap(text, self._cells - indent) if self.columns else [text]
@@ -334,7 +339,7 @@ class View(Base, frozen=True):
 
     def _packed(self, parts: Sequence[str], paint: Callable[[str], str] = str) -> list[str]:
         """Parts with dots between them, in as few lines as they fit in."""
-        return [paint(line) for line in _pack(parts, self.columns)]
+        return [paint(line) for packed in _pack(parts, self.columns) for line in self._wrapped(packed)]
 
 
 def _pack(parts: Iterable[str], columns: int) -> list[str]:
