@@ -31,6 +31,30 @@ TEXT: dict[str, tuple[str, str]] = {
         "显示会话的某个请求带了什么、略去了什么及原因，以及提示缓存能复用多少。\n\n"
         "不指定时为最近的会话和它最后一个主请求。不锁定也不更改任何内容。",
     ),
+    "rules": (
+        "Show and decide which project rules are delivered.\n\n"
+        "Rules are AGENTS.md, CLAUDE.md and .gongfu/rules/*.md. A session keeps those that it began with until you refresh it.",
+        "查看并决定哪些项目规则会送达。\n\n规则文件为 AGENTS.md、CLAUDE.md 和 .gongfu/rules/*.md。会话沿用开始时的规则，直到你刷新。",
+    ),
+    "rules_show": (
+        "Show the rules: what is configured and what was delivered.\n\nWithout a session: what a new one is pinned to.",
+        "显示规则：配置了什么、送达了什么。\n\n不指定会话时显示新会话将固定的规则。",
+    ),
+    "rules_classify": (
+        "Say whether a rule file, or a section of one, is mandatory, optional or excluded.\n\n"
+        "The word is bound to the text as it is now. PATH may be a pattern such as 'vendor/**'; a section is named by its"
+        " heading, and what is below it goes with it. A word on a section beats one on its file.",
+        "指定规则文件或其中一节为必须（mandatory）、可选（optional）或排除（excluded）。\n\n"
+        "只对当前内容有效。PATH 可以是 'vendor/**' 这样的模式；小节以标题指定，其下级一并包括。对小节的指定优先于对整个文件的指定。",
+    ),
+    "rules_refresh": (
+        "Show how the rules on disk differ from those a session is pinned to, and pin them after a yes.",
+        "显示磁盘上的规则与会话所固定的有何不同，确认后重新固定。",
+    ),
+    "rules_history": (
+        "Show what was said of the rules of this project, and the revisions of a session.",
+        "显示对本项目规则的历次指定，以及某个会话的历次版本。",
+    ),
     "config": ("Read and change the settings.", "查看和修改设置。"),
     "models": ("List, test and fetch models.", "列出、测试和下载模型。"),
     "init": ("Set Gongfu up for the first time.", "首次设置 Gongfu。"),
@@ -51,7 +75,18 @@ TEXT: dict[str, tuple[str, str]] = {
         "使用命名配置 ~/.gongfu/configs/NAME.yaml。",
     ),
     "opt_root": ("Folder that may be worked in (the git repository otherwise).", "工作区文件夹（默认为 git 仓库）。"),
+    # --- options of `rules`
+    "opt_why": ("Why it is excluded (not_applicable otherwise).", "排除的原因（默认 not_applicable）。"),
+    "opt_yes_fingerprints": (
+        "Pin without a question what was reviewed: the two fingerprints as they were shown.",
+        "不再询问，直接固定已查看的内容：两个指纹如显示的那样。",
+    ),
+    "opt_keep_duties": ("Give changed texts the duty of the earlier ones.", "已改的内容沿用原来的分类。"),
     # --- options of a run
+    "opt_rules": (
+        "For this run, which project rules every request must carry; for a new session and for the one that goes on.",
+        "本次运行中哪些项目规则必须随每个请求送达；对新会话和继续的会话都有效。",
+    ),
     "opt_prompt": ("The task, also when it is a single word.", "任务，单个词也可以。"),
     "opt_continue": ("Go on with the latest session of this project.", "继续本项目最近的会话。"),
     "opt_session": ("Go on with this session (the beginning of its id is enough).", "继续指定会话（编号的开头即可）。"),
@@ -89,6 +124,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "彻底删除会话及其输出。",
     ),
     "opt_all": ("Sessions of all folders.", "列出所有文件夹的会话。"),
+    "opt_agents": ("Also those of sub-agents.", "同时列出子代理的会话。"),
     "opt_all_requests": ("List all requests of the session instead.", "改为列出会话的全部请求。"),
     "opt_request": (
         "Show this request: its number from 1, or the beginning of its id.",
