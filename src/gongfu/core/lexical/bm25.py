@@ -6,10 +6,12 @@ with the inverse document frequency that is never negative: ln(1 + (N - n + ½) 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from heapq import nlargest
 from math import log
 from typing import Final
+
+from gongfu.core.lexical.terms import Query
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -20,30 +22,39 @@ _ENOUGH: Final = 24
 """So many of a long query's terms, the heaviest, are all that a document can be expected to be about."""
 
 
-def rarity(documents: int, holding: int) -> float:
-    """How much a term tells that `holding` of `documents` hold."""
-    return log(1 + (max(documents, _SMALL) - holding + 0.5) / (holding + 0.5))
-
-
 def slowness(length: int, mean: float) -> float:
-    """How slowly the count of a term saturates in a document of `length` terms."""
+    """How slowly the count of a term saturates in a document of `length` terms where `mean` are usual."""
     return K1 * (1 - B + B * length / mean) if mean else K1
 
 
-def whole(weights: Iterable[float]) -> float:
-    """What a document of mean length scores that holds each term of the query once, from their weights."""
-    return sum(nlargest(_ENOUGH, weights))
+def weigh(query: Query, documents: int, holding: Callable[[str], int]) -> tuple[dict[str, float], float]:
+    """The weight of each term in a collection, and what a usual document scores that holds every word once.
+
+    `holding(term)` is how many of the `documents` hold a term.
+    """
+    words = {term: weight * _rarity(documents, holding(term)) for term, weight in query.words.items()}
+    joined = {term: weight * _rarity(documents, holding(term)) for term, weight in query.joined.items()}
+    return words | joined, sum(nlargest(_ENOUGH, words.values()))
+
+
+def _rarity(documents: int, holding: int) -> float:
+    return log(1 + (max(documents, holding, _SMALL) - holding + 0.5) / (holding + 0.5))
+
+
+def part(weight: float, count: int, slow: float) -> float:
+    """What a term of `weight` that stands `count` times in a document adds to its score."""
+    return weight * _MOST * count / (count + slow)
 
 
 def share(score: float, whole: float) -> float:
-    """A score as 0 to 1: the part of the query, by weight, that the document covers.
+    """A score as 0 to 1: the share of the query, by weight, that the document covers.
 
-    It is that part exactly up to one half; from there it rises ever slower, to be 1 for the most that can be scored.
+    It is that share exactly up to one half; from there it rises ever slower, to be 1 for the most that can be scored.
     """
-    part = min(score / whole, _MOST) if whole > 0 else 0.0
-    if part <= 0.5:
-        return part
-    return 1 - 0.5 * ((_MOST - part) / (_MOST - 0.5)) ** (2 * (_MOST - 0.5))
+    covered = min(score / whole, _MOST) if whole > 0 else 0.0
+    if covered <= 0.5:
+        return covered
+    return 1 - 0.5 * ((_MOST - covered) / (_MOST - 0.5)) ** (2 * (_MOST - 0.5))
 
 
 class Bm25:
@@ -51,6 +62,7 @@ class Bm25:
 
     def __init__(self) -> None:
         self._postings: dict[str, tuple[list[int], list[int]]] = {}
+        self._beginning: dict[str, list[str]] = {}
         self._lengths: list[int] = []
         self._slow: list[float] = []
 
@@ -64,26 +76,37 @@ class Bm25:
         for term in terms:
             counts[term] = counts.get(term, 0) + 1
         for term, count in counts.items():
-            numbers, often = self._postings.setdefault(term, ([], []))
-            numbers.append(number)
-            often.append(count)
+            posting = self._postings.get(term)
+            if posting is None:
+                posting = self._postings[term] = ([], [])
+                if not term[0].isascii():
+                    self._beginning.setdefault(term[0], []).append(term)
+            posting[0].append(number)
+            posting[1].append(count)
         self._lengths.append(sum(counts.values()))
         return number
 
-    def scores(self, query: Mapping[str, float]) -> dict[int, float]:
-        """`share` of every document that holds a term of `query` (term to weight)."""
+    def scores(self, query: Query) -> dict[int, float]:
+        """`share` of every document that holds a term of `query`."""
         if len(self._slow) != len(self._lengths):
             mean = sum(self._lengths) / len(self._lengths)
             self._slow = [slowness(length, mean) for length in self._lengths]
-        found: dict[int, float] = {}
-        weights: list[float] = []
         slow = self._slow
-        for term, weight in query.items():
-            numbers, often = self._postings.get(term, ((), ()))
-            weight *= rarity(len(slow), len(numbers))  # noqa: PLW2901 - the weight in this collection
-            weights.append(weight)
-            weight *= _MOST  # noqa: PLW2901
+        postings = {term: self._posting(term) for term in query.words | query.joined}
+        weights, whole = weigh(query, len(slow), lambda term: len(postings[term][0]))
+        found: dict[int, float] = {}
+        for term, (numbers, often) in postings.items():
+            weight = weights[term] * _MOST  # `part`, without a call for each
             for number, count in zip(numbers, often, strict=True):
                 found[number] = found.get(number, 0.0) + weight * count / (count + slow[number])
-        most = whole(weights)
-        return {number: share(score, most) for number, score in found.items()}
+        return {number: share(score, whole) for number, score in found.items() if score > 0}
+
+    def _posting(self, term: str) -> tuple[Sequence[int], Sequence[int]]:
+        """(numbers, counts) of the documents that hold `term`, or for "x*" a term that begins with x."""
+        if not term.endswith("*"):
+            return self._postings.get(term, ((), ()))
+        counts: dict[int, int] = {}
+        for longer in self._beginning.get(term[:-1], ()):
+            for number, count in zip(*self._postings[longer], strict=True):
+                counts[number] = counts.get(number, 0) + count
+        return list(counts), list(counts.values())
