@@ -139,7 +139,8 @@ class View(Base, frozen=True):
     def _rules(self, seen: Xray, receipt: Receipt) -> list[str]:
         rules = seen.rules_of(receipt)
         if not rules:
-            return []
+            known = receipt.detailed and receipt.scope != "auxiliary"
+            return self._dim(self._tell("rules_none")) if known else []
         print_ = self._tell("rules_print", fingerprint=receipt.rules[:_HASH])
         narrow = 0 < self.columns < _NARROW
         title = self._title("rules_title")
