@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from gongfu.app.equip import equip
 from gongfu.app.note import UNFINISHED_DAYS, environment_note, today, unfinished_note
 from gongfu.app.options import Options
+from gongfu.app.rules import pin_for
 from gongfu.app.spawn import Spawner
 from gongfu.config.paths import Places
 from gongfu.config.settings import Settings
@@ -105,9 +106,9 @@ class App:
         """Outputs too long for the context."""
         return Artifacts(self.places.artifacts)
 
-    def sessions(self, *, everywhere: bool = False, limit: int = 50) -> list[SessionRow]:
-        """Sessions of this workspace (or all), the last active first."""
-        return self.rows.list(None if everywhere else str(self.workspace.root), limit=limit)
+    def sessions(self, *, everywhere: bool = False, limit: int = 50, children: bool = False) -> list[SessionRow]:
+        """Sessions of this workspace (or all), the last active first; with `children` those of sub-agents, too."""
+        return self.rows.list(None if everywhere else str(self.workspace.root), limit=limit, children=children)
 
     def xray(self, id: str = "") -> Xray:
         """What the log of a session (by its id or a unique part of it; "": the latest here) tells of its requests.
@@ -177,8 +178,9 @@ class App:
         created = SessionCreated(
             session=session.id, directory=str(self.workspace.directory), root=str(self.workspace.root)
         )
+        pinned = pin_for(self, session)  # a refusal leaves nothing behind
         self._add_row(created)
-        session.stream.emit(created)
+        session.stream.emit(created, *(() if pinned is None else (pinned,)))
 
     def _add_row(self, created: SessionCreated) -> None:
         self.rows.create(
@@ -254,6 +256,7 @@ class App:
             fork=self._fork,
             labels=gate(self.options.env, self.settings.context.tool_use_summaries),
             titles=True,
+            summaries_may_use_main=self.settings.context.summaries_may_use_main,
             spawn=self._spawner.spawn,
             unfinished=self._unfinished,
             folded=folded,
@@ -282,6 +285,8 @@ class App:
             limits=self.options.limits,
             extra_steps_on_continue=settings.limits.extra_steps_on_continue,
             max_tool_output=settings.context.max_tool_output,
+            keep_recent=settings.context.keep_recent,
+            rules_share=settings.context.rules_share,
             tunings={
                 ref: Tuning(
                     cap=m.max_context_tokens,

@@ -211,6 +211,11 @@ class Lineage:
         self._newest: dict[str, Held] = {}
         self._of_model: dict[tuple[str, str], Held] = {}
 
+    @property
+    def newest(self) -> Held | None:
+        """The newest request of the turn itself."""
+        return self._newest.get("main")
+
     def apply(self, event: RequestSent) -> None:
         """Take in a request that was sent; `included` is in its compact form, as it is recorded."""
         newest = self._newest.get(event.purpose)

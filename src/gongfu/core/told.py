@@ -37,13 +37,13 @@ class EpochOpened(Event, frozen=True, tag="epoch_opened"):
     """The one lossy act: from here on requests hold what these decisions leave. Nothing is deleted from the log.
 
     Numbers of messages are indexes in the transcript; `at` is how long that was. `rung` is the step of the ladder
-    (1 masked, 2 regular groups dropped, 3 turns moved, 4 only what must stay). `masked` are the messages with calls
-    whose results give way to a label (of a mixed batch only those of its regular calls), `shortened` long texts cut to
-    head and tail, `dropped` [from, to) ranges that are left out, `kept` the messages inside of those ranges whose key
-    calls stay. Thinking before message `thinking` is left out. `moved` are the turns (numbers from 0) that became
-    pairs. `note`, `summary`, `chain` and `pairs` are texts that the requests hold from now on; `shown` are the turns
-    in `pairs`, `rules` the joined rule sources that moved up. `before` and `after` are calibrated estimates, `least`
-    what the fold had to free, `visits` how often a unit was looked at.
+    (1 masked, 2 regular groups dropped, 3 turns moved, 4 only what must stay). `masked` are the calls whose results
+    give way to a label, `shrunk` calls whose results are cut to head and tail of so many bytes, `shortened` messages
+    whose long texts are cut so, `dropped` [from, to) ranges that are left out, `kept` the calls inside of those ranges
+    that stay. Thinking before message `thinking` is left out. `moved` are the turns (numbers from 0) that became
+    pairs, `key_absent` tells that a KEY unit had to be left out. `note`, `summary`, `chain` and `pairs` are texts that
+    the requests hold from now on; `shown` are the turns in `pairs`, `rules` the joined rule sources that moved up.
+    `before` and `after` are estimates, `least` what the fold had to free, `visits` how often a unit was looked at.
     """
 
     epoch: int
@@ -57,12 +57,14 @@ class EpochOpened(Event, frozen=True, tag="epoch_opened"):
     after: int = 0
     least: int = 0
     visits: int = 0
-    masked: tuple[int, ...] = ()
+    masked: tuple[str, ...] = ()
+    shrunk: tuple[tuple[str, int], ...] = ()
     shortened: tuple[int, ...] = ()
     dropped: tuple[tuple[int, int], ...] = ()
-    kept: tuple[int, ...] = ()
+    kept: tuple[str, ...] = ()
     thinking: int = 0
     moved: tuple[int, ...] = ()
+    key_absent: bool = False
     note: str = ""
     summary: str = ""
     chain: str = ""

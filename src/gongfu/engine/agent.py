@@ -23,7 +23,8 @@ class Tuning(Base, frozen=True):
 class AgentSpec(Base, frozen=True):
     """`tunings` are by model reference, bare name or "*". `name` is a sub-agent's; what it writes carries it.
 
-    `max_tool_output` is bytes; `retry_seconds` the time that faults may cost.
+    `max_tool_output` is bytes; `retry_seconds` the time that faults may cost. `keep_recent` exchanges are kept first
+    when the context is folded; mandatory rules may take `rules_share` of the budget.
     """
 
     system: str
@@ -32,6 +33,8 @@ class AgentSpec(Base, frozen=True):
     extra_steps_on_continue: int = 50
     max_tool_output: int = 32_768
     retry_seconds: float = 120.0
+    keep_recent: int = 10
+    rules_share: float = 0.4
     tunings: dict[str, Tuning] = {}
     name: str = ""
 

@@ -11,9 +11,9 @@ import anyio
 from msgspec.structs import replace
 
 from gongfu.context.budget import Budget, budget_for
-from gongfu.context.layout import Layout, assemble, stable_tokens
-from gongfu.context.units import Ledger, message_tokens
-from gongfu.core.errors import ProviderFault, Refusal, StreamCut
+from gongfu.context.layout import Layout
+from gongfu.context.ledger import message_tokens
+from gongfu.core.errors import Overflow, ProviderFault, Refusal, StreamCut
 from gongfu.core.events import (
     AnswerReceived,
     CallDelta,
@@ -27,11 +27,11 @@ from gongfu.core.events import (
 )
 from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, TextPart, user
-from gongfu.core.specs import ModelInfo, ToolSpec, Usage
-from gongfu.core.tokens import calibrated
+from gongfu.core.specs import ModelInfo, Usage
 from gongfu.engine.agent import AgentSpec
 from gongfu.engine.limits import Limits
-from gongfu.engine.state import SessionState
+from gongfu.engine.planner import Plan, Planner
+from gongfu.engine.state import MAIN, SessionState
 from gongfu.engine.stream import EventStream
 from gongfu.engine.transcript import without_calls
 from gongfu.models.protocol import Answer, CallProgress, ModelProvider, Prepared, Reasoning, Request, Text
@@ -56,21 +56,18 @@ class Asker:
         *,
         agent: AgentSpec,
         chain: Sequence[ModelProvider],
-        tools: tuple[ToolSpec, ...],
+        planner: Planner,
         stream: EventStream,
         state: SessionState,
-        ledger: Ledger,
         limits: Limits,
         tail: Callable[[], tuple[str, ...]],
         partial: Callable[[str], None],
     ) -> None:
         self._agent = agent
         self._chain = chain
-        self._tools = tools
-        self._fixed = stable_tokens(agent.system, tools)
+        self._planner = planner
         self._stream = stream
         self._state = state
-        self._ledger = ledger
         self._limits = limits
         self._tail = tail
         self._partial = partial
@@ -80,14 +77,19 @@ class Asker:
         """The budget of a model as things stand in this session."""
         tuning = self._agent.tuning(info)
         known = replace(info, max_output=tuning.max_output) if tuning.max_output else info
-        return budget_for(known, cap=tuning.cap, served=self._state.served.get(info.ref, 0))
+        budget = budget_for(known, cap=tuning.cap, served=self._state.served.get(info.ref, 0))
+        refused = self._state.too_big.get(info.ref, 0)  # its window is smaller than was known
+        return replace(budget, total=min(budget.total, refused * 9 // 10)) if refused else budget
 
     def room(self) -> int:
         """Bytes of text that the next request may hold beyond what there is now, as the estimate has it; at least 0."""
         info = self._chain[self._order()[0]].info
-        used = self._fixed + self._ledger.total(self._state.transcript.messages)
-        left = self.budget(info).total - calibrated(used, self._state.ratios.get(info.ref, ()))
-        return max(0, left) * _TOKEN
+        return max(0, self.budget(info).total - self._planner.used(info)) * _TOKEN
+
+    def use(self) -> float:
+        """The share of the budget that the next request takes as things stand, 0 to 1 or more."""
+        info = self._chain[self._order()[0]].info
+        return self._planner.used(info) / max(1, self.budget(info).total)
 
     async def ask(self) -> AnswerReceived:
         """The next answer of the main model, or of the next one in its chain when it fails for good.
@@ -152,26 +154,27 @@ class Asker:
         charged = replace(usage, input=usage.input or layout.estimate, output=usage.output or message_tokens(message))
         self._limits.charge(charged, info.price.cost(charged))
 
-    def _layout(self, info: ModelInfo, budget: Budget) -> Layout:
-        return assemble(
-            system=self._agent.system,
-            tools=self._tools,
-            fixed=self._fixed,
-            history=self._state.transcript.messages,
-            ledger=self._ledger,
-            budget=budget,
-            tail=self._tail(),
-            ratios=self._state.ratios.get(info.ref, ()),
-        )
-
     async def _once(self, provider: ModelProvider, following: str, *, last: bool) -> AnswerReceived:
+        try:
+            return await self._planned(provider, following, last=last)
+        except Overflow as fault:  # one hard fold and one try more, then a stop with numbers
+            try:
+                return await self._planned(provider, following, last=last, overflow=True)
+            except Overflow:
+                raise fault from None
+
+    async def _planned(
+        self, provider: ModelProvider, following: str, *, last: bool, overflow: bool = False
+    ) -> AnswerReceived:
         info = provider.info
         budget = self.budget(info)
-        layout = self._layout(info, budget)
+        plan = self._planner.plan(info, budget, self._tail(), overflow=overflow)
+        layout = plan.layout
         tuning = self._agent.tuning(info)
         request = Request(
             model=info.name,
             system=layout.system,
+            standing=layout.standing,
             messages=layout.messages,
             tools=layout.tools,
             max_output=budget.output,
@@ -182,7 +185,7 @@ class Asker:
         )
         started = time.monotonic()
         try:
-            answer = await self._receive(provider, request, layout, budget, following, last=last)
+            answer = await self._receive(provider, request, plan, budget, following, last=last)
         except anyio.get_cancelled_exc_class():
             text, thinking = self._stream.partial
             if text or thinking:
@@ -194,7 +197,7 @@ class Asker:
         return self._record(answer, info, layout, time.monotonic() - started)
 
     async def _receive(
-        self, provider: ModelProvider, request: Request, layout: Layout, budget: Budget, following: str, *, last: bool
+        self, provider: ModelProvider, request: Request, plan: Plan, budget: Budget, following: str, *, last: bool
     ) -> Answer:
         patience = min(self._agent.retry_seconds, FALL_BACK) if following else self._agent.retry_seconds
         # an address that has never answered is more likely wrong than away for a moment
@@ -216,23 +219,12 @@ class Asker:
                         if not body:
                             continue  # a provider that needs no model for this step
                         attempt += 1
-                        emit(
-                            RequestSent(
-                                request=self._request,
-                                purpose=request.purpose,
-                                model=provider.info.ref,
-                                attempt=attempt,
-                                estimate=layout.estimate,
-                                budget=budget.total,
-                                messages=len(layout.messages),
-                                bytes=len(body),
-                                prefix=hashlib.sha256(body).hexdigest()[:16],
-                            )
-                        )
+                        plan.check(body)
+                        emit(self._receipt(provider.info, plan, budget, body, attempt))
                     case Failed(fault=fault, retry_in=retry_in):
                         begun = fault.partial if isinstance(fault, StreamCut) else None
                         if isinstance(begun, Answer):  # it was paid for
-                            self._charge(begun.usage, begun.message, provider.info, layout)
+                            self._charge(begun.usage, begun.message, provider.info, plan.layout)
                             retry_in = 0.0 if begun.message.text and not last else retry_in
                         elif retry_in is None and (said := self._stream.partial[0]):
                             self._keep(Message(role="assistant", parts=(TextPart(text=said),)), provider.info, Usage())
@@ -251,6 +243,32 @@ class Asker:
         raise StreamCut("the answer never came to its end", model=provider.info.ref)
 
     _request = ""
+
+    def _receipt(self, info: ModelInfo, plan: Plan, budget: Budget, body: bytes, attempt: int) -> RequestSent:
+        told = plan.described if attempt == 1 else self._planner.again(info, plan)
+        return RequestSent(
+            request=self._request,
+            purpose=MAIN,
+            model=info.ref,
+            attempt=attempt,
+            estimate=plan.layout.estimate,
+            budget=budget.total,
+            messages=len(plan.layout.messages),
+            bytes=len(body),
+            prefix=hashlib.sha256(body).hexdigest()[:16],
+            raw=plan.layout.raw,
+            epoch=plan.epoch,
+            rules=plan.rules,
+            after=told.after,
+            included=told.included,
+            omitted=plan.omitted,
+            reused=told.reused,
+            broke=told.broke,
+            fold=plan.fold if attempt == 1 else "",
+            window=budget.window,
+            reserve=budget.output,
+            stable=plan.stable,
+        )
 
     def _record(self, answer: Answer, info: ModelInfo, layout: Layout, seconds: float) -> AnswerReceived:
         number = self._state.calls

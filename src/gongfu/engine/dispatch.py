@@ -29,6 +29,7 @@ from gongfu.core.messages import CallPart, ResultPart, Status
 from gongfu.engine.circles import TOLD, Circles
 from gongfu.engine.pending import Pending
 from gongfu.engine.permit import Permit
+from gongfu.engine.ruling import Ruling
 from gongfu.engine.stream import EventStream
 from gongfu.tools.output import bound
 from gongfu.tools.protocol import Claim, Facts, Outcome
@@ -119,6 +120,7 @@ class Dispatcher:
         self._limit = output_limit
         self._spill = spill
         self._report = report
+        self.ruling: Ruling | None = None
         self.todo_changed: Callable[[Sequence[TodoItem]], object] | None = None
         self.batch_done: Callable[[Mapping[str, Display]], None] | None = None
         self._displays: dict[str, Display] = {}
@@ -129,6 +131,8 @@ class Dispatcher:
         `batch_done` is told what they showed. UserError when the model goes in circles after having been told.
         """
         self._displays = {}
+        if self.ruling is not None:
+            self.ruling.check_origin(calls)
         verdicts = ["run"] * len(calls) if cut else self._circles.judge(calls)
         # together they take at most half of the room there is: one answer of many calls must not end the session
         self._limit = min(self._output_limit, max(_LEAST, self._room() // (2 * len(calls) + 2)))
@@ -142,6 +146,8 @@ class Dispatcher:
             await self._one(jobs[0])
         else:
             await self._side_by_side(jobs)
+        if self.ruling is not None:
+            self.ruling.settle()
         if self.batch_done is not None:
             self.batch_done(self._displays)
         if "stop" in verdicts:
@@ -219,6 +225,8 @@ class Dispatcher:
         call, tool = job.call, job.tool
         try:
             facts: Facts = await tool.facts(job.args)
+            if self.ruling is not None and (wait := self.ruling.why_wait(facts)):
+                return ResultPart(call_id=call.id, text=wait, status="refused"), Outcome(text="")
             refused = await self._permit.why_not(call, facts)
             if refused is not None:
                 result = ResultPart(call_id=call.id, text=refused.text, status="refused")

@@ -32,6 +32,7 @@ class Kit(Base, frozen=True):
     and says where, `after_turn` runs between turns, `begin` records a session when its first prompt comes, `close` ends
     what its tools keep running, `fork` makes the session of a fork, `spawn` that of a
     sub-agent (UserError when its model cannot be had). `labels` and `titles`: whether the fast model may write them.
+    `summaries_may_use_main`: whether the main one writes summaries where there is no fast one.
     `unfinished` is the note of what other sessions left open ("" for nothing) for the session of this id.
     `folded` is told which calls a fold no longer shows in full, and which it still does.
     """
@@ -56,5 +57,6 @@ class Kit(Base, frozen=True):
     spawn: Callable[[Session, Brief], Awaitable[Session]] | None = None
     labels: bool = False
     titles: bool = False
+    summaries_may_use_main: bool = False
     unfinished: Callable[[str], str] | None = None
     folded: Callable[[Sequence[CallPart], Sequence[CallPart]], None] | None = None

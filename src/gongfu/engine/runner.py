@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -13,16 +13,19 @@ from msgspec.structs import replace
 from gongfu.context.budget import tool_output_limit
 from gongfu.context.pairing import CANCELLED, INTERRUPTED
 from gongfu.core.base import Base
+from gongfu.core.display import Display
 from gongfu.core.errors import LimitReached, ProviderFault, Refusal, UserError, root_of
 from gongfu.core.events import MessageAdded, TurnFinished, TurnStarted, TurnStatus
 from gongfu.core.ids import new_id
 from gongfu.engine.answer import bare, problem_of
 from gongfu.engine.asker import Asker
 from gongfu.engine.circles import Circles
+from gongfu.engine.compaction import planner_of
 from gongfu.engine.dispatch import Dispatcher
 from gongfu.engine.limits import Limits, LimitSpec
 from gongfu.engine.permit import Permit
 from gongfu.engine.tail import stale_todo
+from gongfu.engine.ruling import Ruling
 from gongfu.engine.turn import Words, run_turn
 from gongfu.models.protocol import ModelProvider
 
@@ -131,10 +134,9 @@ class Runner:
         asker = Asker(
             agent=kit.agent,
             chain=self._chain,
-            tools=kit.registry.specs,
+            planner=planner_of(session),
             stream=stream,
             state=state,
-            ledger=session.ledger,
             limits=self._limits,
             tail=lambda: (*session.tail(), *stale_todo(state), *self._limits.tail()),
             partial=lambda text: self._words.add(text, more=True),
@@ -151,7 +153,8 @@ class Runner:
             spill=lambda text: kit.artifacts.put(session.id, text.encode("utf-8", "surrogatepass")),
             report=kit.report,
         )
-        dispatcher.batch_done = session.namer.batch_done
+        dispatcher.ruling = Ruling(state, stream.emit, kit.workspace.root)
+        dispatcher.batch_done = lambda displays: self._batch_done(displays, asker)
         dispatcher.todo_changed = lambda items: kit.sessions.set_todo(session.id, items)
         await run_turn(
             asker=asker,
@@ -164,6 +167,11 @@ class Runner:
             check=self._check,
             words=self._words,
         )
+        session.summaries.use = asker.use()
+
+    def _batch_done(self, displays: Mapping[str, Display], asker: Asker) -> None:
+        self._session.namer.batch_done(displays)
+        self._session.summaries.after_request(asker.use())
 
     def _check(self, text: str) -> str:
         schema = self._session.state.schema
@@ -195,6 +203,7 @@ class Runner:
         )
         session.stream.emit(finished)
         session.namer.turn_ended(aborted=end.status == "cancelled")
+        session.summaries.after_turn()
         session.kit.sessions.note_turn(session.id, usage=finished.usage, cost=finished.cost, at=time.time())
         return finished
 

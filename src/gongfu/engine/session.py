@@ -8,12 +8,13 @@ from typing import Any
 import anyio
 import msgspec
 
+from gongfu.context.ledger import Ledger
 from gongfu.context.pairing import INTERRUPTED, closing
-from gongfu.context.units import Ledger
 from gongfu.core.brief import Brief
 from gongfu.core.errors import UsageError, UserError
 from gongfu.core.events import (
     AnyEvent,
+    EpochOpened,
     MessageAdded,
     PromptDropped,
     PromptQueued,
@@ -28,6 +29,7 @@ from gongfu.core.messages import CallPart, ImagePart, Message, Status, user
 from gongfu.core.specs import Usage
 from gongfu.engine.answer import check_schema
 from gongfu.engine.children import Children
+from gongfu.engine.compaction import compact
 from gongfu.engine.inbox import Inbox
 from gongfu.engine.kit import Kit
 from gongfu.engine.labelling import Namer
@@ -37,6 +39,7 @@ from gongfu.engine.runner import Runner
 from gongfu.engine.sidecar import Sidecar
 from gongfu.engine.state import SessionState, UsageLine
 from gongfu.engine.stream import EventStream
+from gongfu.engine.summaries import Summaries
 from gongfu.models.protocol import ModelProvider
 from gongfu.permissions.policy import Grants
 
@@ -102,6 +105,15 @@ class Session:
             set_title=lambda title: kit.sessions.set_title(id, title),
             models=kit.labels,
             titles=kit.titles,
+        )
+        self.summaries = Summaries(
+            agent=kit.agent,
+            sidecar=self.sidecar,
+            state=self.state,
+            emit=self.stream.emit,
+            fast=kit.fast,
+            chain=kit.chain,
+            main=kit.summaries_may_use_main,
         )
         self.inbox = Inbox()
         self.children = Children(self)
@@ -174,6 +186,7 @@ class Session:
         self._check_open()
         self._chain = chain
         self._check_price()
+        self._check_rules()
         if not text.strip() and not images:
             return self._go_on()
         if self.state.created is None:
@@ -229,6 +242,26 @@ class Session:
         for provider in self._chain:
             if provider.info.price.cost(_ONE) is None:
                 raise UsageError("engine.price_unknown", model=provider.info.ref)
+
+    def _check_rules(self) -> None:
+        """The pinned rules are what was recorded, or nothing is sent."""
+        pinned = self.state.context.pinned
+        if pinned is not None:
+            from gongfu.context.rules.snapshot import verify  # only where there are rules
+
+            verify(pinned)
+
+    async def compact(self, focus: str = "") -> EpochOpened | None:
+        """Fold the context by hand, between turns; None when there is nothing to gain. `focus`: what matters most.
+
+        UserError while a turn runs, or when no model can be had (its window decides how much is kept).
+        """
+        self._check_open()
+        if self._working:
+            raise UserError("engine.compact_busy")
+        self._chain = await self.kit.chain()
+        self._check_rules()
+        return await compact(self, self._chain, focus)
 
     def _go_on(self) -> Prompted:
         if self.state.queue:

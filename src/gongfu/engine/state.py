@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from gongfu.context.receipt import Lineage
+from gongfu.context.state import ContextState
 from gongfu.core.base import Base
 from gongfu.core.events import (
     AgentFinished,
     AgentStarted,
     AnswerReceived,
     AnyEvent,
+    BatchLabelled,
+    EpochOpened,
     MessageAdded,
     PromptDropped,
     PromptQueued,
+    RequestFailed,
     RequestSent,
+    RulesJoined,
+    RulesPinned,
     SessionCreated,
     SessionTitled,
+    SummaryFailed,
+    SummaryMade,
     TodoChanged,
     TodoItem,
     ToolFinished,
@@ -27,6 +36,7 @@ from gongfu.core.events import (
 from gongfu.core.specs import Usage
 from gongfu.engine.transcript import Transcript
 
+MAIN = "main"
 SUB_AGENT = "sub-agent"
 """The purpose under which the requests of sub-agents are counted; each has its receipt in its own session."""
 
@@ -70,7 +80,14 @@ class SessionState:
         self.calls = 0  # the highest number of a call so far: ids stay unique also after a loss
         self.requests = 0
         self._last: AnswerReceived | None = None
-        self._estimates: dict[str, int] = {}
+        self._sizes: dict[str, tuple[str, int]] = {}
+        self.context = ContextState()
+        self.at = 0.0  # when the event that is applied happened, in seconds since 1970
+        self.answered_at = 0.0
+        self.lineage = Lineage()
+        self.too_big: dict[str, int] = {}  # the smallest request, as estimated, that a model refused for its length
+        self.call_rules: dict[str, str] = {}  # the fingerprint of the rules that the request behind a call carried
+        self._rules: dict[str, str] = {}
 
     def apply(self, event: AnyEvent) -> None:
         """Take in one event."""
@@ -83,9 +100,10 @@ class SessionState:
                 self.calls = max(self.calls, _number(call))
             case AnswerReceived():
                 self._answer(event)
-            case RequestSent(purpose="main", request=request, estimate=estimate):
-                self.requests += 1
-                self._estimates[request] = estimate
+            case RequestSent():
+                self._sent(event)
+            case RequestFailed(fault="overflow", request=request):
+                self._overflowed(request)
             case TodoChanged(items=items):
                 self.todo = items
             case WindowObserved(model=model, served=served):
@@ -104,6 +122,7 @@ class SessionState:
                 queued = self.queue.pop(prompt, None)
                 if queued is not None:
                     self.schema = queued.schema
+                    self.context.turn_started(len(self.transcript.messages))
                     self.transcript.apply(MessageAdded(message=queued.message))
             case TurnFinished():
                 self.turn = None
@@ -119,7 +138,42 @@ class SessionState:
                 line = self.usage.get(SUB_AGENT, UsageLine())
                 self.usage[SUB_AGENT] = line.plus(event.usage, event.cost, requests=event.requests)
             case _:
+                self._told(event)
+
+    def _told(self, event: AnyEvent) -> None:
+        """What decides what the model is told."""
+        match event:
+            case EpochOpened():
+                self.context.epoch_opened(event, self.transcript.messages)
+            case BatchLabelled():
+                self.context.batch_labelled(event)
+            case SummaryMade():
+                self.context.summary_made(event)
+            case SummaryFailed():
+                self.context.summary_failed(event)
+            case RulesPinned():
+                self.context.rules_pinned(event)
+            case RulesJoined():
+                self.context.rules_joined(event)
+            case _:
                 pass
+
+    def _sent(self, event: RequestSent) -> None:
+        self.lineage.apply(event)
+        if event.purpose != MAIN:
+            return
+        self.requests += 1
+        self._sizes[event.request] = (event.model, event.raw or event.estimate)
+        self._rules = {event.request: event.rules}
+        self.context.delivered.update(item.id for item in event.included if item.id.startswith("rule:"))
+
+    def _overflowed(self, request: str) -> None:
+        """The model's own count was larger than ours: from here on q is 1.15 times what it was."""
+        model, size = self._sizes.get(request, ("", 0))
+        if size:
+            before = max(1.0, *self.ratios.get(model, ()), 1.0)
+            self.too_big[model] = min(self.too_big.get(model, size), size)
+            self._calibrate(model, min(2.0, before * 1.15))
 
     @property
     def open_agents(self) -> list[AgentStarted]:
@@ -128,15 +182,21 @@ class SessionState:
 
     def _answer(self, event: AnswerReceived) -> None:
         self.calls = max(self.calls, *(_number(c.id) for c in event.message.calls), 0)
-        if event.purpose == "main":
+        if event.purpose == MAIN:
             self._last = event
+            self.answered_at = self.at
+            if rules := self._rules.get(event.request):
+                self.call_rules.update((call.id, rules) for call in event.message.calls)
         line = self.usage.get(event.purpose, UsageLine())
         self.usage[event.purpose] = line.plus(event.usage, event.cost)
-        estimate = self._estimates.pop(event.request, 0)
-        if estimate and event.usage.input:
-            ratios = self.ratios.setdefault(event.model, [])
-            ratios.append(event.usage.input / estimate)
-            del ratios[:-5]
+        _, size = self._sizes.pop(event.request, ("", 0))
+        if size and event.usage.input:
+            self._calibrate(event.model, event.usage.input / size)
+
+    def _calibrate(self, model: str, ratio: float) -> None:
+        ratios = self.ratios.setdefault(model, [])
+        ratios.append(ratio)
+        del ratios[:-5]
 
     def last_words(self) -> str:
         """The text of a whole answer without calls that nothing has followed; "" when there is none."""

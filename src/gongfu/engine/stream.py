@@ -73,6 +73,7 @@ class EventStream:
             seq = next(seqs) if event.durable else 0
             if seq:
                 self.last = seq
+                self._state.at = now
                 self._state.apply(event)
             self._follow_partial(event)
             if self._subscribers:
@@ -93,6 +94,7 @@ class EventStream:
         """Project everything that the journal holds; the number of events read."""
         count = 0
         for entry in self._journal.read(self._session):
+            self._state.at = entry.time
             self._state.apply(entry.event)
             self.last = entry.seq
             count += 1

@@ -90,6 +90,10 @@ TEXT = {
         "No question {question} is waiting for an answer; it was answered or has timed out.",
         "没有等待回答的问题 {question}；它已被回答或已超时。",
     ),
+    "compact_busy": (
+        "A turn of this session is running, so its context was not folded. Wait for its end, or cancel it.",
+        "该会话正在运行一轮，未折叠其上下文。请等它结束，或先取消。",
+    ),
     "nothing_to_continue": (
         "The last turn of this session ended by itself, so there is nothing to continue. Give a task.",
         "该会话的上一轮已正常结束，没有可继续的内容。请给出任务。",

@@ -1,0 +1,88 @@
+"""What messages and tools cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gongfu.core.messages import (
+    CallPart,
+    ImagePart,
+    Message,
+    Part,
+    RawPart,
+    ReasoningPart,
+    ResultPart,
+    TextPart,
+)
+from gongfu.core.prefix import shared_start
+from gongfu.core.specs import ToolSpec
+from gongfu.core.tokens import PER_MESSAGE, image_tokens, text_tokens
+
+_LONG = 8  # messages; shorter sequences are no histories and are not remembered as one
+
+
+def part_tokens(part: Part) -> int:
+    """Estimated tokens of one part."""
+    match part:
+        case TextPart():
+            return text_tokens(part.text)
+        case ImagePart():
+            return image_tokens(part.width, part.height)
+        case ReasoningPart():
+            return text_tokens(part.text) + text_tokens(part.signature) + text_tokens(part.data)
+        case CallPart():
+            return text_tokens(part.name) + text_tokens(part.arguments) + PER_MESSAGE
+        case ResultPart():
+            return text_tokens(part.text) + PER_MESSAGE + sum(image_tokens(i.width, i.height) for i in part.images)
+        case RawPart():
+            return 0  # never sent
+
+
+def message_tokens(message: Message) -> int:
+    """Estimated tokens of one message, the four of its frame included."""
+    return PER_MESSAGE + sum(map(part_tokens, message.parts))
+
+
+def tool_tokens(tools: Iterable[ToolSpec]) -> int:
+    """Estimated tokens of tool schemas as they stand on the wire."""
+    from msgspec import json
+
+    frame = 12  # {"type":"function","function":{…}} and a comma
+    return sum(
+        frame + text_tokens(t.name) + text_tokens(t.description) + text_tokens(json.encode(t.parameters).decode())
+        for t in tools
+    )
+
+
+class Ledger:
+    """Remembers what each message costs, so that a growing history is priced once a message.
+
+    Messages are frozen; one is known by its identity, and is held so that the identity stays its own.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Message, int]] = {}
+        self._summed: list[Message] = []
+        self._sums: list[int] = []
+
+    def tokens(self, message: Message) -> int:
+        """Estimated tokens of `message`."""
+        known = self._known.get(id(message))
+        if known is not None and known[0] is message:
+            return known[1]
+        tokens = message_tokens(message)
+        self._known[id(message)] = (message, tokens)
+        return tokens
+
+    def total(self, messages: Sequence[Message]) -> int:
+        """Estimated tokens of all `messages`. Of a history that has grown only what is new is looked at."""
+        if len(messages) < _LONG:
+            return sum(map(self.tokens, messages))
+        known = shared_start(self._summed, messages)
+        del self._summed[known:], self._sums[known:]
+        total = self._sums[-1] if self._sums else 0
+        for message in messages[known:]:
+            total += self.tokens(message)
+            self._summed.append(message)
+            self._sums.append(total)
+        return total

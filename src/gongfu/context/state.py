@@ -1,0 +1,149 @@
+"""What is known of a session's context, as a projection of its events."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from gongfu.context.ledger import message_tokens
+from gongfu.context.view import View
+from gongfu.core.messages import Message
+from gongfu.core.told import BatchLabelled, EpochOpened, Omitted, RulesJoined, RulesPinned, SummaryFailed, SummaryMade
+
+if TYPE_CHECKING:
+    from gongfu.context.pairs import Pair, PairStore
+
+
+class ContextState:
+    """Everything that decides what the next request holds. Changed only by the methods named after events.
+
+    `labels` are by call id; `turns` the message numbers at which turns begin; `moved` the turns that left the live
+    part; `summary` and `chain` the recollection in force; `made` the newest summary of each kind; `failures` how many
+    summaries failed in a row; `left_out` what was dropped so far by tool name; `key_absent` whether a KEY unit was.
+    """
+
+    def __init__(self) -> None:
+        self.view = View()
+        self.labels: dict[str, str] = {}
+        self.turns: list[int] = []
+        self.moved: set[int] = set()
+        self._pairs: PairStore | None = None
+        self.opened: EpochOpened | None = None
+        self.summary = ""
+        self.chain = ""
+        self.made: dict[str, SummaryMade] = {}
+        self.failures = 0
+        self.left_out: Counter[str] = Counter()
+        self.pinned: RulesPinned | None = None
+        self.joined: list[str] = []
+        self.risen: tuple[str, ...] = ()  # joined rules that have moved up into the standing text
+        self.refreshed = False  # other rules were pinned, and no epoch has begun since
+        self.delivered: set[str] = set()
+        self.absent: list[Omitted] = []
+        self.key_absent = False
+
+    def turn_started(self, at: int) -> None:
+        """A turn with a prompt begins at message `at`."""
+        self.turns.append(at)
+
+    def batch_labelled(self, event: BatchLabelled) -> None:
+        """A batch has a name; it is the text of its results once they are masked."""
+        self.labels.update(dict.fromkeys(event.calls, event.text))
+
+    def summary_made(self, event: SummaryMade) -> None:
+        """A model's summary is there for the next epoch."""
+        self.made[event.kind] = event
+        self.failures = 0
+
+    def summary_failed(self, _event: SummaryFailed) -> None:
+        """A summary could not be had."""
+        self.failures += 1
+
+    def rules_pinned(self, event: RulesPinned) -> None:
+        """The rules that hold from here on."""
+        self.refreshed = self.pinned is not None
+        self.pinned = event
+        self.view.nonce = event.nonce
+        self.delivered.clear()
+        known = {source.path for source in event.sources}
+        self.joined = [path for path in self.joined if path in known]
+        self.risen = tuple(self.joined)
+
+    def rules_joined(self, event: RulesJoined) -> None:
+        """Nested rules whose place was touched."""
+        self.joined += [path for path in event.paths if path not in self.joined]
+
+    def epoch_opened(self, event: EpochOpened, transcript: Sequence[Message]) -> None:
+        """The fold happens: the view changes, turns become pairs."""
+        for name, count in dropped_calls(self.view, event):
+            self.left_out[name] += count
+        fresh = [turn for turn in event.moved if turn not in self.moved]
+        if fresh:
+            self.pairs.add(self.pairs_of(fresh, transcript))
+        self.moved.update(fresh)
+        self.summary, self.chain = event.summary, event.chain
+        self.key_absent = self.key_absent or event.key_absent
+        self.risen, self.refreshed = event.rules, False
+        self.absent += _gone(self.view, event)
+        self.view.open(event, transcript, self.labels)
+        self.opened = event
+
+    @property
+    def pairs(self) -> PairStore:
+        """The past exchanges of the session."""
+        if self._pairs is None:
+            from gongfu.context.pairs import PairStore  # only after a fold
+
+            self._pairs = PairStore()
+        return self._pairs
+
+    def pairs_of(self, turns: Iterable[int], transcript: Sequence[Message]) -> list[Pair]:
+        """The pairs of the turns of these numbers."""
+        from gongfu.context.pairs import pair_of  # only in a fold
+
+        return [pair_of(turn, self.turn(turn, transcript), self.labels) for turn in turns]
+
+    def turn(self, number: int, transcript: Sequence[Message]) -> Sequence[Message]:
+        """The messages of a turn as they were."""
+        start = self.turns[number]
+        end = self.turns[number + 1] if number + 1 < len(self.turns) else len(transcript)
+        return transcript[start:end]
+
+    def turn_at(self, message: int) -> int:
+        """The number of the turn that a message belongs to; -1 before the first."""
+        return bisect_right(self.turns, message) - 1
+
+
+def dropped_calls(view: View, event: EpochOpened) -> Iterable[tuple[str, int]]:
+    """How many calls of each tool an epoch drops."""
+    kept = set(event.kept)
+    ranges = iter((*event.dropped, (0, 0)))
+    start, end = next(ranges)
+    names: Counter[str] = Counter()
+    for slot in view.slots:
+        while end and slot.at >= end:
+            start, end = next(ranges)
+        if not end:
+            break
+        if start <= slot.at < end and slot.shown.role == "assistant":
+            names.update(call.name for call in slot.shown.calls if call.id not in kept)
+    return names.items()
+
+
+def _gone(view: View, event: EpochOpened) -> list[Omitted]:
+    """What an epoch drops, range by range, as receipts list it."""
+    sizes = [0] * len(event.dropped)
+    at = 0
+    for slot in view.slots:
+        while at < len(sizes) and slot.at >= event.dropped[at][1]:
+            at += 1
+        if at < len(sizes) and slot.at >= event.dropped[at][0]:
+            sizes[at] += message_tokens(slot.shown)
+    reason = "moved" if event.moved else "folded"
+    return [
+        Omitted(id=f"u{start}" if end - start <= 2 else f"u{start}..u{end - 1}", reason=reason, tokens=size)
+        for (start, end), size in zip(event.dropped, sizes, strict=True)
+        if size
+    ]

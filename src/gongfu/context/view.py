@@ -1,0 +1,187 @@
+"""What requests really hold: the transcript as the epochs left it. A pure function of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from gongfu.context.shorten import head_tail, masked_call, masked_result
+from gongfu.context.tiers import RULES
+from gongfu.context.units import CUT_TEXT, LONG_TEXT, Slot
+from gongfu.core.messages import (
+    CallPart,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    user,
+)
+from gongfu.core.tokens import text_tokens
+from gongfu.core.told import EpochOpened
+
+
+class View:
+    """The messages of the next request, without its tail: the head (summary, pairs, note), then what is live.
+
+    Between two epochs it only grows: `sync` takes in what the transcript has gained. `open` applies an epoch.
+    A group is taken in once it is closed: call `sync` and `open` only while no call is open.
+    """
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.head = 0  # how many of `messages` are summary, pairs and note
+        self.messages: list[Message] = []
+        self.slots: list[Slot] = []
+        self.masked: set[str] = set()
+        self.nonce = ""
+        self._shrunk: dict[str, int] = {}
+        self._next = 0
+
+    def fresh(self, transcript: Sequence[Message]) -> Sequence[Message]:
+        """The messages that `sync` would take in."""
+        return transcript[self._next :]
+
+    def sync(self, transcript: Sequence[Message]) -> None:
+        """Take in the messages that are new."""
+        for at in range(self._next, len(transcript)):
+            raw = transcript[at]
+            shown = raw if not self.nonce or raw.id == RULES else _scrubbed(raw, self.nonce)
+            self.slots.append(Slot(at=at, raw=raw, shown=shown))
+            self.messages.append(shown)
+        self._next = len(transcript)
+
+    def open(self, event: EpochOpened, transcript: Sequence[Message], labels: Mapping[str, str]) -> None:
+        """Begin the epoch: what it drops goes, what it masks is masked, for good."""
+        self.sync(transcript)
+        self.epoch = event.epoch
+        self.masked.update(event.masked)
+        self._shrunk.update(event.shrunk)
+        self.slots = _opened(self.slots, event, self.masked, self._shrunk, labels)
+        heads = head_of(event)
+        self.head = len(heads)
+        self.messages = [*heads, *(slot.shown for slot in self.slots)]
+
+    def trial(self, event: EpochOpened, labels: Mapping[str, str]) -> tuple[Message, ...]:
+        """The messages that `open` would leave; nothing changes."""
+        masked, shrunk = self.masked | set(event.masked), self._shrunk | dict(event.shrunk)
+        return (*head_of(event), *(slot.shown for slot in _opened(self.slots, event, masked, shrunk, labels)))
+
+
+def head_of(event: EpochOpened) -> list[Message]:
+    """The notes before the live units: the recollection, the past pairs, what was left out."""
+    from gongfu.context.summary import introduce  # only after a fold
+
+    recollection = introduce(event.summary, event.chain) if event.summary or event.chain else ""
+    return [user(text, kind="note") for text in (recollection, event.pairs, event.note) if text]
+
+
+def _opened(
+    slots: Sequence[Slot],
+    event: EpochOpened,
+    masked: set[str],
+    shrunk: Mapping[str, int],
+    labels: Mapping[str, str],
+) -> list[Slot]:
+    """The slots that stay, in one pass, with what the epoch changes of them."""
+    changes = _Changes(event, masked, shrunk, labels)
+    ranges = iter((*event.dropped, (0, 0)))
+    start, end = next(ranges)
+    left: list[Slot] = []
+    for slot in slots:
+        while end and slot.at >= end:
+            start, end = next(ranges)
+        shown = changes.of(slot, gone=start <= slot.at < end)
+        if shown is slot.shown:
+            left.append(slot)
+        elif shown is not None:
+            left.append(Slot(at=slot.at, raw=slot.raw, shown=shown))
+    return left
+
+
+class _Changes:
+    """What one epoch makes of each message. Messages are given in order: a tool message follows its calls."""
+
+    def __init__(
+        self, event: EpochOpened, masked: set[str], shrunk: Mapping[str, int], labels: Mapping[str, str]
+    ) -> None:
+        self._kept = set(event.kept)
+        self._shortened = set(event.shortened)
+        self._masked = masked & set(event.masked)
+        self._shrunk = shrunk
+        self._labels = labels
+        self._thinking = event.thinking
+        self._names: Mapping[str, str] = {}
+
+    def of(self, slot: Slot, *, gone: bool) -> Message | None:
+        """The message as it is shown from now on; None when nothing of it stays."""
+        shown: Message | None = slot.shown
+        if slot.raw.id == RULES and slot.raw.role == "user":
+            return None
+        if slot.shown.role == "tool":
+            shown = self._results(slot, gone=gone)
+        elif slot.shown.calls:
+            self._names = {c.id: c.name for c in slot.raw.calls}
+            shown = self._calls(slot, gone=gone)
+        elif gone:
+            return None
+        else:
+            shown = self._plain(slot)
+        return _cut(shown, slot.at) if shown is not None and slot.at in self._shortened else shown
+
+    def _results(self, slot: Slot, *, gone: bool) -> Message | None:
+        whole = {r.call_id: r for r in slot.raw.results}
+        parts: list[Part] = []
+        for result in slot.shown.results:
+            call = result.call_id
+            if gone and call not in self._kept:
+                continue
+            new = result
+            if call in self._masked:
+                new = masked_result(whole.get(call, result), self._labels.get(call, ""), self._names.get(call, "tool"))
+            elif call in self._shrunk and len(result.text) > self._shrunk[call]:
+                new = replace(result, text=head_tail(result.text, self._shrunk[call], f"recall id={call}"))
+            parts.append(new)
+        return _with(slot.shown, parts) if parts else None
+
+    def _calls(self, slot: Slot, *, gone: bool) -> Message | None:
+        parts: list[Part] = []
+        calls = 0
+        for part in slot.shown.parts:
+            if isinstance(part, CallPart):
+                if gone and part.id not in self._kept:
+                    continue
+                calls += 1
+                parts.append(masked_call(part) if part.id in self._masked else part)
+            elif not (isinstance(part, ReasoningPart) and (gone or slot.at < self._thinking)):
+                parts.append(part)
+        return _with(slot.shown, parts) if calls else None
+
+    def _plain(self, slot: Slot) -> Message:
+        if slot.at >= self._thinking:
+            return slot.shown
+        return _with(slot.shown, [p for p in slot.shown.parts if not isinstance(p, ReasoningPart)])
+
+
+def _with(message: Message, parts: Sequence[Part]) -> Message:
+    """The message with `parts`; the very same one when nothing has changed, so that its price is known."""
+    old = message.parts
+    same = len(old) == len(parts) and all(a is b for a, b in zip(old, parts, strict=True))
+    return message if same else replace(message, parts=tuple(parts))
+
+
+def _cut(shown: Message, at: int) -> Message:
+    parts = tuple(
+        TextPart(text=head_tail(p.text, CUT_TEXT, f"recall id=u{at}"))
+        if isinstance(p, TextPart) and text_tokens(p.text) > LONG_TEXT // 2
+        else p
+        for p in shown.parts
+    )
+    return replace(shown, parts=parts)
+
+
+def _scrubbed(message: Message, nonce: str) -> Message:
+    """The message with the mark of the rule envelopes made harmless: only Gongfu's own envelopes carry it."""
+    from gongfu.context.rules.envelope import scrub_message  # only where there are rules
+
+    return scrub_message(message, nonce)

@@ -1,0 +1,51 @@
+"""What lays out the requests of a session, and folding by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gongfu.core.events import EpochOpened
+from gongfu.engine.asker import Asker
+from gongfu.engine.limits import Limits
+from gongfu.engine.planner import Planner
+from gongfu.models.protocol import ModelProvider
+
+if TYPE_CHECKING:
+    from gongfu.engine.session import Session
+
+
+def planner_of(session: Session) -> Planner:
+    """What plans the requests of a session's next turn."""
+    kit = session.kit
+    return Planner(
+        system=kit.agent.system,
+        tools=kit.registry.specs,
+        state=session.state,
+        ledger=session.ledger,
+        emit=session.stream.emit,
+        keep_recent=kit.agent.keep_recent,
+        rules_share=kit.agent.rules_share,
+        folded=kit.folded,
+    )
+
+
+def asker_of(session: Session, chain: Sequence[ModelProvider]) -> Asker:
+    """An asker outside of any turn, for its budget and the share in use."""
+    return Asker(
+        agent=session.kit.agent,
+        chain=chain,
+        planner=planner_of(session),
+        stream=session.stream,
+        state=session.state,
+        limits=Limits(session.kit.agent.limits),
+        tail=tuple,
+        partial=lambda _text: None,
+    )
+
+
+async def compact(session: Session, chain: Sequence[ModelProvider], focus: str) -> EpochOpened | None:
+    """Fold by hand: None when nothing would be gained. Summaries are made first, by the models that may."""
+    await session.summaries.compact(focus)
+    info = chain[0].info
+    return planner_of(session).fold_now(info, asker_of(session, chain).budget(info), focus)

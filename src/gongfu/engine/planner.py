@@ -1,0 +1,360 @@
+"""Plans each request of a session: lays it out, folds when it is due, refuses what cannot fit, says what it holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from gongfu.context.budget import Budget
+from gongfu.context.fold import COLD, HIGH
+from gongfu.context.layout import Layout, marks_of, newest_turn, stable_tokens, with_tail
+from gongfu.context.ledger import message_tokens
+from gongfu.context.receipt import TAIL, Described, stable_hash
+from gongfu.context.tiers import REGULAR, RULES, SYSTEM, call_tier, message_tier
+from gongfu.core.base import Base
+from gongfu.core.errors import Refusal
+from gongfu.core.events import AnyEvent, EpochOpened, Included, Omitted, WarningRaised
+from gongfu.core.messages import CallPart, Message
+from gongfu.core.specs import ModelInfo, ToolSpec
+from gongfu.core.tokens import calibrated, text_tokens
+from gongfu.core.told import FoldReason
+from gongfu.engine.folding import Folding
+from gongfu.engine.state import SessionState
+
+if TYPE_CHECKING:
+    from gongfu.context.ledger import Ledger
+    from gongfu.context.rules.standing import Standing
+
+CACHE_SECONDS = 300.0  # how long a provider keeps a prompt, about
+OPTIONAL_RULES = 10  # percent of the budget
+_UNIT = 10_000
+
+
+class Plan(Base, frozen=True):
+    """A request ready to be written, and what its receipt says. `gates` are the envelopes that its bytes must hold."""
+
+    layout: Layout
+    described: Described
+    omitted: tuple[Omitted, ...]
+    stable: str
+    rules: str
+    epoch: int
+    fold: str
+    included: tuple[Included, ...] = ()
+    standing: Standing | None = None
+
+    def check(self, body: bytes) -> None:
+        """The gate on the bytes that would be sent. Refusal when a mandatory rule is not in them exactly once."""
+        if self.standing is not None:
+            from gongfu.context.rules.gate import check_body  # only where there are rules
+
+            check_body(body, self.standing.mandatory, self.standing.excluded)
+
+
+class Planner:
+    """Plans the requests of one turn. `folded` is told which calls are no longer shown in full, and which still are."""
+
+    def __init__(
+        self,
+        *,
+        system: str,
+        tools: tuple[ToolSpec, ...],
+        state: SessionState,
+        ledger: Ledger,
+        emit: Callable[[AnyEvent], None],
+        keep_recent: int = 10,
+        rules_share: float = 0.4,
+        folded: Callable[[Sequence[CallPart], Sequence[CallPart]], None] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._system = system
+        self._tools = tools
+        self._state = state
+        self._ledger = ledger
+        self._emit = emit
+        self._keep_recent = keep_recent
+        self._rules_share = rules_share
+        self._folded = folded
+        self._clock = clock
+        self._stable = stable_hash(system, tools)
+        self._fixed = stable_tokens(system, tools)
+        self._tool_tokens = self._fixed - 4 - text_tokens(system)
+        self._items: list[Included] = []
+        self._itemised = (-1, -1)  # the epoch and the number of slots that are itemised
+        self._futile = 0  # the size at which a fold freed too little: not tried again before it has grown
+        self._told: set[str] = set()
+
+    # --- what others ask ---
+
+    def used(self, info: ModelInfo) -> int:
+        """Tokens of the next request as things stand, calibrated, without its tail."""
+        view = self._state.context.view
+        waiting = sum(map(message_tokens, view.fresh(self._state.transcript.messages)))  # calls may be open: no sync
+        stored = self._fixed + self._standing_tokens + self._ledger.total(view.messages)
+        return calibrated(stored + waiting, self._ratios(info))
+
+    _standing_tokens = 0
+
+    def _ratios(self, info: ModelInfo) -> Sequence[float]:
+        return self._state.ratios.get(info.ref, ())
+
+    # --- planning ---
+
+    def plan(self, info: ModelInfo, budget: Budget, tail: Sequence[str] = (), *, overflow: bool = False) -> Plan:
+        """The next request. May record that an epoch was opened, once; raises Refusal when it cannot fit."""
+        state = self._state
+        state.context.view.sync(state.transcript.messages)
+        standing = self._standing(info, budget)
+        extra = sum(map(text_tokens, tail))
+        raw = self._raw(info, standing) + extra
+        reason = self._due(info, budget, calibrated(raw, self._ratios(info)), overflow=overflow)
+        fold_reason = ""
+        if reason is not None and self.fold(info, budget, reason, standing=standing, extra=extra) is not None:
+            fold_reason = reason
+            standing = self._standing(info, budget)
+            raw = self._raw(info, standing) + extra
+        estimate = calibrated(raw, self._ratios(info))
+        if estimate > budget.total:
+            self._refuse(info, budget, estimate)
+        return self._planned(info, standing, tail, raw=raw, estimate=estimate, reason=fold_reason)
+
+    def _raw(self, info: ModelInfo, standing: Standing | None) -> int:
+        self._standing_tokens = text_tokens(standing.text) if standing is not None else 0
+        return self._fixed + self._standing_tokens + self._ledger.total(self._shown(info))
+
+    def _shown(self, info: ModelInfo) -> Sequence[Message]:
+        """The stored messages of the next request. A small model is told all rules behind its system prompt."""
+        messages = self._state.context.view.messages
+        if info.small and self._state.context.pinned is not None:
+            return [m for m in messages if m.id != RULES]
+        return messages
+
+    def _due(self, info: ModelInfo, budget: Budget, estimate: int, *, overflow: bool) -> FoldReason | None:
+        """Whether an epoch must or may be opened now, and why."""
+        if overflow:
+            return "overflow"
+        context = self._state.context
+        if context.refreshed:
+            return "rules"
+        if estimate * 100 > budget.total * HIGH:
+            grown = estimate > self._futile + budget.total // 50
+            return "high" if estimate > budget.total or not self._futile or grown else None
+        if estimate * 100 <= budget.total * COLD or info.small:
+            return None
+        before = self._state.lineage.newest
+        if before is None:
+            return None
+        if before.model != info.ref:
+            return "model"
+        if before.stable and before.stable != self._stable:
+            return "tools"
+        return "cold" if self._clock() - self._state.answered_at > CACHE_SECONDS else None
+
+    def fold_now(self, info: ModelInfo, budget: Budget, focus: str) -> EpochOpened | None:
+        """Fold because a person wants it."""
+        self._state.context.view.sync(self._state.transcript.messages)
+        return self.fold(info, budget, "manual", standing=self._standing(info, budget), focus=focus)
+
+    def fold(
+        self,
+        info: ModelInfo,
+        budget: Budget,
+        reason: FoldReason,
+        *,
+        standing: Standing | None = None,
+        extra: int = 0,
+        focus: str = "",
+    ) -> EpochOpened | None:
+        """Open an epoch if that frees enough, or must be; None when nothing was done."""
+        one = calibrated(_UNIT, self._ratios(info))
+        folding = Folding(
+            self._state,
+            self._ledger,
+            reason=reason,
+            model=info.ref,
+            total=budget.total * _UNIT // one,
+            fixed=self._fixed + extra + (text_tokens(standing.text) if standing is not None else 0),
+            focus=focus,
+        )
+        event = folding.event(keep_recent=self._keep_recent, back=info.reasoning_back == "always")
+        if event is None:
+            self._futile = self.used(info)
+            return None
+        self._futile = 0
+        before = self._full_calls()
+        self._emit(event)
+        if self._folded is not None:
+            visible = self._full_calls()
+            ids = {c.id for c in visible}
+            self._folded([c for c in before if c.id not in ids], visible)
+        return event
+
+    def _full_calls(self) -> list[CallPart]:
+        view = self._state.context.view
+        return [c for slot in view.slots for c in slot.shown.calls if c.id not in view.masked]
+
+    def _refuse(self, info: ModelInfo, budget: Budget, estimate: int) -> None:
+        view = self._state.context.view
+        fixed = self._fixed + self._standing_tokens
+        newest = calibrated(fixed + sum(map(self._ledger.tokens, newest_turn(view.messages))), self._ratios(info))
+        code = "current_turn_does_not_fit" if newest > budget.total else "request_exceeds_window"
+        raise Refusal(
+            f"context.{code}",
+            tokens=estimate,
+            budget=budget.total,
+            window=budget.window,
+            reserved=budget.output,
+            newest=newest,
+        )
+
+    # --- rules ---
+
+    def _standing(self, info: ModelInfo, budget: Budget) -> Standing | None:
+        """The rules of the next request; None without any. Refusal when the mandatory ones are too large."""
+        context = self._state.context
+        if context.pinned is None or not context.pinned.sources:
+            return None
+        from gongfu.context.rules.standing import standing  # only where there are rules
+
+        one = calibrated(_UNIT, self._ratios(info))
+        total = budget.total * _UNIT // one
+        found = standing(
+            context.pinned,
+            frozenset(context.joined if info.small else context.risen),
+            budget=total,
+            share=self._rules_share,
+            optional_room=total * OPTIONAL_RULES // 100,
+        )
+        self._tell(found)
+        return found if info.small else self._with_joined(found)
+
+    def _with_joined(self, found: Standing) -> Standing:
+        """With the envelopes of rules that joined in this epoch: they stand in notes among the live units."""
+        context = self._state.context
+        waiting = [path for path in context.joined if path not in context.risen]
+        if not waiting or context.pinned is None:
+            return found
+        from msgspec.structs import replace
+
+        from gongfu.context.rules.envelope import joining_note
+
+        _, held = joining_note(context.pinned, waiting)
+        mandatory = tuple(e for e in held if e.duty == "mandatory")
+        ids = {e.id for e in held}
+        return replace(
+            found,
+            mandatory=(*found.mandatory, *mandatory),
+            omitted=tuple(o for o in found.omitted if o.id not in ids),
+        )
+
+    def _tell(self, found: Standing) -> None:
+        """The person is told, once, of each optional rule for which there is no room."""
+        fresh = [o for o in found.left_out if o.id not in self._told]
+        if fresh:
+            self._told.update(o.id for o in fresh)
+            rules = ", ".join(o.id.removeprefix("rule:") for o in fresh)
+            self._emit(
+                WarningRaised(key="rules.left_out", values={"rules": rules, "tokens": sum(o.tokens for o in fresh)})
+            )
+
+    # --- receipts ---
+
+    def again(self, info: ModelInfo, plan: Plan) -> Described:
+        """How another try of the same request stands to the one before."""
+        return self._state.lineage.describe(
+            model=info.ref, included=plan.included, epoch=plan.epoch, stable=plan.stable, rules=plan.rules
+        )
+
+    def _planned(
+        self, info: ModelInfo, standing: Standing | None, tail: Sequence[str], *, raw: int, estimate: int, reason: str
+    ) -> Plan:
+        context = self._state.context
+        messages = tuple(self._shown(info))
+        included = self._included(standing, tail)
+        pinned = context.pinned
+        rules = pinned.fingerprint if pinned is not None else ""
+        described = self._state.lineage.describe(
+            model=info.ref, included=included, epoch=context.view.epoch, stable=self._stable, rules=rules
+        )
+        layout = Layout(
+            system=self._system,
+            standing=standing.text if standing is not None else "",
+            tools=self._tools,
+            messages=with_tail(messages, tail),
+            marks=marks_of(context.view.head, len(messages)),
+            raw=raw,
+            estimate=estimate,
+        )
+        return Plan(
+            layout=layout,
+            described=described,
+            omitted=(*(standing.omitted if standing is not None else ()), *(context.absent if reason else ())),
+            stable=self._stable,
+            rules=rules,
+            epoch=context.view.epoch,
+            fold=reason,
+            included=tuple(included),
+            standing=standing,
+        )
+
+    def _included(self, standing: Standing | None, tail: Sequence[str]) -> list[Included]:
+        context = self._state.context
+        view = context.view
+        first, count = self._itemised
+        if first != view.epoch:
+            self._items, count = self._head_items(), 0
+        self._items.extend(self._unit_items(count))
+        self._itemised = (view.epoch, len(view.slots))
+        found = [
+            Included(id="tools", tier=SYSTEM, tokens=self._tool_tokens),
+            Included(id="system", tier=SYSTEM, tokens=self._fixed - self._tool_tokens),
+            *(standing.included if standing is not None else ()),
+            *self._items,
+        ]
+        if tail:
+            found.append(Included(id=TAIL, tier=SYSTEM, tokens=sum(map(text_tokens, tail))))
+        return found
+
+    def _head_items(self) -> list[Included]:
+        event = self._state.context.opened
+        if event is None:
+            return []
+        texts = (("summary", event.summary or event.chain), ("pairs", event.pairs), ("note", event.note))
+        names = [name for name, text in texts if text]
+        notes = self._state.context.view.messages
+        return [Included(id=name, tier=SYSTEM, tokens=self._ledger.tokens(notes[at])) for at, name in enumerate(names)]
+
+    def _joined_items(self, text: str) -> list[Included]:
+        """The envelopes in a note of rules that joined."""
+        pinned = self._state.context.pinned
+        if pinned is None:
+            return []
+        from gongfu.context.rules.envelope import envelopes
+
+        joined = envelopes(pinned, self._state.context.joined)
+        return [Included(id=e.id, tier=SYSTEM, tokens=e.tokens) for e in joined if e.opening in text]
+
+    def _unit_items(self, start: int) -> list[Included]:
+        slots = self._state.context.view.slots
+        masked = self._state.context.view.masked
+        found: list[Included] = []
+        at = start
+        while at < len(slots):
+            slot = slots[at]
+            tokens, tier, level = self._ledger.tokens(slot.shown), message_tier(slot.raw), "full"
+            paired = bool(slot.shown.calls) and at + 1 < len(slots) and slots[at + 1].shown.role == "tool"
+            if paired:
+                answers = slots[at + 1].shown
+                tokens += self._ledger.tokens(answers)
+                results = {r.call_id: r for r in answers.results}
+                tier = min((call_tier(c, results.get(c.id), {}) for c in slot.shown.calls), default=REGULAR)
+                level = "masked" if all(c.id in masked for c in slot.shown.calls) else "full"
+            if slot.raw.id == RULES:
+                found.extend(self._joined_items(slot.shown.text))
+                at += 1
+                continue
+            name = f"u{slot.at}"
+            found.append(Included(id=name, tier=tier, level=level, tokens=tokens))
+            at += 2 if paired else 1
+        return found
