@@ -55,6 +55,13 @@ TEXT: dict[str, tuple[str, str]] = {
         "Show what was said of the rules of this project, and the revisions of a session.",
         "显示对本项目规则的历次指定，以及某个会话的历次版本。",
     ),
+    "compact": (
+        "Fold the context of a session now (the latest when none is named).\n\n"
+        "Old tool results give way to labels, old turns to a summary; nothing is deleted, and the model can bring text"
+        " back. It happens by itself when the context is nearly full.",
+        "立即折叠一个会话的上下文（不指定时为最近一个）。\n\n"
+        "旧的工具结果以标签代替，旧的轮次归入摘要；不会删除任何内容，模型可以取回原文。上下文将满时会自动折叠。",
+    ),
     "config": ("Read and change the settings.", "查看和修改设置。"),
     "models": ("List, test and fetch models.", "列出、测试和下载模型。"),
     "init": ("Set Gongfu up for the first time.", "首次设置 Gongfu。"),
@@ -123,6 +130,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "Delete sessions for good, with their outputs.",
         "彻底删除会话及其输出。",
     ),
+    "opt_focus": ("What matters most and must be kept in the summary.", "摘要中最需要保留的内容。"),
     "opt_all": ("Sessions of all folders.", "列出所有文件夹的会话。"),
     "opt_agents": ("Also those of sub-agents.", "同时列出子代理的会话。"),
     "opt_all_requests": ("List all requests of the session instead.", "改为列出会话的全部请求。"),

@@ -11,6 +11,7 @@ COMMANDS = {
     "sessions": "sessions",
     "show": "show",
     "context": "context",
+    "compact": "compact",
     "rules": "rules",
     "config": "config",
     "models": "models",
