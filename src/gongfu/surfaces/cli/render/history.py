@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gongfu.core import events as ev
 from gongfu.core.messages import ImagePart, Message, ReasoningPart
 from gongfu.surfaces.cli.render.calls import Calls
+from gongfu.surfaces.cli.render.groups import Groups, labels_of
 from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.render.spent import Spent
 from gongfu.surfaces.cli.style import clean
 
 
 class History:
-    """Turns stored entries into blocks of text. `markdown` draws what the model said (or leaves it as it is)."""
+    """Turns stored entries into blocks of text. `markdown` draws what the model said (or leaves it as it is).
 
-    def __init__(self, lines: Lines, markdown: Callable[[str], str]) -> None:
+    `compact` makes one line of a batch of calls.
+    """
+
+    def __init__(self, lines: Lines, markdown: Callable[[str], str], *, compact: bool = False) -> None:
         self._lines = lines
         self._markdown = markdown
         self._queued: dict[str, Message] = {}
         self._calls = Calls(lines)
+        self._compact = compact
+        self._groups = Groups(lines, compact=compact)
+        self._spent = Spent()
         self._asked: dict[str, ev.QuestionAsked] = {}
 
-    def blocks(self, entries: Iterable[ev.Entry]) -> Iterator[str]:
+    def blocks(self, entries: Sequence[ev.Entry]) -> Iterator[str]:
         """The blocks of all entries: words with an empty line around them, notes line by line."""
+        self._groups = Groups(self._lines, compact=self._compact, known=labels_of(entries))
         before = ""
-        for entry in entries:
-            kind, text = self._block(entry)
+        for kind, text in self._pieces(entries):
             if not text:
                 continue
             gap = "\n" if before and (kind, before) != ("line", "line") else ""
             before = kind
             yield f"{gap}{text}\n"
+
+    def _pieces(self, entries: Iterable[ev.Entry]) -> Iterator[tuple[str, str]]:
+        for entry in entries:
+            kind, text = self._block(entry)
+            if kind == "text" and text:
+                yield "line", "\n".join(self._groups.close())
+            yield kind, text
+            if isinstance(entry.event, ev.AnswerReceived):
+                self._groups.follow(entry)
+        yield "line", "\n".join(self._groups.close())
 
     def _block(self, entry: ev.Entry) -> tuple[str, str]:
         lines, event = self._lines, entry.event
@@ -47,7 +65,7 @@ class History:
                 self._calls.follow(entry)
                 return "text", self._answer(event.message)
             case ev.TurnFinished():
-                return "text", "\n".join(lines.closing(event, ""))
+                return "text", "\n".join(lines.closing(event, "", self._spent.take()).all)
             case _:
                 return "line", self._line(entry)
 
@@ -75,7 +93,10 @@ class History:
         ended, event = self._calls.follow(entry), entry.event
         match event:
             case ev.ToolFinished():
-                return "\n".join(ended)
+                return "\n".join(self._groups.shown(entry, ended))
+            case ev.AnswerReceived():
+                self._spent.follow(event)
+                return ""
             case ev.QuestionAsked():
                 self._asked[event.question] = event
                 return ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from gongfu.core import events as ev
 from gongfu.core.base import Base
+from gongfu.engine.state import UsageLine
 from gongfu.surfaces.cli.render.diff import diff_lines
 from gongfu.surfaces.cli.render.numbers import duration, money, tokens
 from gongfu.surfaces.cli.render.summary import told
@@ -15,6 +17,18 @@ from gongfu.surfaces.cli.width import clip, width
 
 _ITEM_MARKS = {"pending": "☐", "in_progress": "▶", "done": "☑", "cancelled": "✗"}
 _INDENT = "  "
+
+
+class Closing(Base, frozen=True):
+    """The last lines of a turn: why it ended, and what it took."""
+
+    reason: list[str]
+    figures: list[str]
+
+    @property
+    def all(self) -> list[str]:
+        """Both."""
+        return self.reason + self.figures
 
 
 class Lines(Base, frozen=True):
@@ -132,7 +146,7 @@ class Lines(Base, frozen=True):
                 text = self.window(event)
             case ev.HistoryRepaired():
                 text = self.repaired(event)
-            case ev.RequestFailed():
+            case ev.RequestFailed(purpose="main"):
                 last = event.retry_in is None and not event.next_model
                 text = self.retry(event) if last or not quiet else ""
             case ev.JobChanged() if not quiet:
@@ -196,13 +210,27 @@ class Lines(Base, frozen=True):
         """An answer that no person gave."""
         return self.style.dim(self.speech(f"answered_by_{event.by}", answer=one_line(event.answer, 80)))
 
-    def closing(self, event: ev.TurnFinished, session: str) -> list[str]:
-        """How the turn ended (a reason when it was not by the model's last word), then its figures in one line."""
+    def closing(self, event: ev.TurnFinished, session: str, beside: Mapping[str, UsageLine] = {}) -> Closing:
+        """How the turn ended (a reason when it was not by the model's last word), then its figures in one line.
+
+        `beside` is what was asked beside the turn, by purpose: a line for each.
+        """
         lines: list[str] = []
         if event.reason:
             paint = self.style.red if event.status in ("failed", "refused") else self.style.yellow
             lines.append(paint(clean(self.speech.told(event.reason, event.values))))
-        return [*lines, "\n".join(map(self.style.dim, self._figures(event, session)))]
+        figures = "\n".join(map(self.style.dim, self._figures(event, session)))
+        return Closing(reason=lines, figures=[figures, *(self._beside(p, line) for p, line in beside.items())])
+
+    def _beside(self, purpose: str, line: UsageLine) -> str:
+        cached = self.speech("cached", tokens=tokens(line.usage.cached)) if line.usage.cached else ""
+        parts = (
+            purpose,
+            self.speech("tokens_in", tokens=tokens(line.usage.input), cached=cached),
+            self.speech("tokens_out", tokens=tokens(line.usage.output)),
+            self.speech("price_unknown") if line.cost is None else money(line.cost),
+        )
+        return self.style.dim("  " + " · ".join(parts))
 
     def _figures(self, event: ev.TurnFinished, session: str) -> list[str]:
         speech, usage = self.speech, event.usage

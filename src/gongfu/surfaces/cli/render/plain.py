@@ -5,7 +5,9 @@ from __future__ import annotations
 from gongfu.core import events as ev
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.render.calls import Calls
+from gongfu.surfaces.cli.render.groups import Groups
 from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.render.spent import Spent
 from gongfu.surfaces.cli.style import clean
 
 
@@ -21,15 +23,19 @@ class Plain:
 
     The answer (the turn's last words) goes to `out` once it is known, so that a redirected file holds it alone.
     With `stream` (a terminal that cannot move its cursor) every word goes to `out` as it comes. `quiet` leaves only
-    the answer, faults that end a turn and warnings.
+    the answer, faults that end a turn and warnings; `compact` makes one line of a batch of calls.
     """
 
-    def __init__(self, lines: Lines, *, session: str = "", quiet: bool = False, stream: bool = False) -> None:
+    def __init__(
+        self, lines: Lines, *, session: str = "", quiet: bool = False, stream: bool = False, compact: bool = False
+    ) -> None:
         self._lines = lines
         self._session = session
         self._quiet = quiet
         self._stream = stream
         self._calls = Calls(lines)
+        self._groups = Groups(lines, compact=compact and not quiet)
+        self._spent = Spent()
         self._text = ""
         self._thinking = ""
         self._shown = ""  # the last answer that has gone to `out` already
@@ -44,8 +50,10 @@ class Plain:
                 self._thinking += event.text if self._lines.verbose else ""
                 return Written()
             case ev.AnswerReceived():
+                written = self._answer(event)
                 self._calls.follow(entry)
-                return self._answer(event)
+                self._groups.follow(entry)
+                return written
             case ev.TurnFinished():
                 return self._finish(event)
             case ev.RequestFailed():
@@ -55,10 +63,15 @@ class Plain:
 
     def _delta(self, text: str) -> Written:
         self._text += text
-        return Written(out=clean(text)) if self._stream else Written()
+        return Written(out=clean(text), err=self._headers()) if self._stream else Written()
+
+    def _headers(self) -> str:
+        """The line of the batches that words or the end follow (compact view)."""
+        return _line("\n".join(self._groups.close()))
 
     def _answer(self, event: ev.AnswerReceived) -> Written:
         if event.purpose != "main":
+            self._spent.follow(event)
             return Written()
         thinking, self._thinking = self._thinking.strip(), ""
         streamed, self._text = self._text, ""
@@ -69,10 +82,12 @@ class Plain:
             self._shown = text
             return Written(out="\n" if streamed and not streamed.endswith("\n") else "", err=err)
         if event.message.calls and text.strip() and not self._quiet:
-            err += clean(text.strip()) + "\n"
+            err = self._headers() + err + clean(text.strip()) + "\n"
         return Written(err=err)
 
     def _failed(self, event: ev.RequestFailed) -> Written:
+        if event.purpose != "main":
+            return Written()
         broken = "\n" if self._stream and self._text else ""
         self._text = ""
         return Written(out=broken, err=_line(self._lines.note(event, quiet=self._quiet)))
@@ -82,13 +97,13 @@ class Plain:
         out = "" if self._stream and text.strip() == self._shown.strip() else text
         if out and not out.endswith("\n"):
             out += "\n"
-        closing = self._lines.closing(event, self._session)
-        if self._quiet:
-            closing = closing[:-1]
-        return Written(out=out, err="".join(line + "\n" for line in closing))
+        closing = self._lines.closing(event, self._session, self._spent.take())
+        lines = closing.reason if self._quiet else closing.all
+        return Written(out=out, err=self._headers() + "".join(line + "\n" for line in lines))
 
     def _note(self, entry: ev.Entry) -> Written:
         lines = self._calls.follow(entry)
+        lines = self._groups.shown(entry, lines)
         if lines:
             return Written(err="" if self._quiet else _line("\n".join(lines)))
         return Written(err=_line(self._lines.note(entry.event, quiet=self._quiet)))

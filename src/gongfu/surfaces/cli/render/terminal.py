@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from gongfu.core import events as ev
 from gongfu.surfaces.cli.render.calls import Calls
+from gongfu.surfaces.cli.render.groups import Groups
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.render.markdown import MarkdownStream, draw
 from gongfu.surfaces.cli.render.numbers import duration
+from gongfu.surfaces.cli.render.spent import Spent
 from gongfu.surfaces.cli.style import clean
 from gongfu.surfaces.cli.width import wrap
 
@@ -18,10 +20,13 @@ _SHOWN = 6000  # characters at the end of an open block: more than a third of an
 class Terminal:
     """Feeds on entries; `feed` gives back finished text, `living` the lines that are redrawn below it.
 
-    `symbols` says whether the terminal can show more than ASCII. `columns` is asked whenever something is finished.
+    `symbols` says whether the terminal can show more than ASCII, `compact` whether a batch of calls is one line.
+    `columns` is asked whenever something is finished.
     """
 
-    def __init__(self, lines: Lines, *, session: str = "", quiet: bool = False, symbols: bool = True) -> None:
+    def __init__(
+        self, lines: Lines, *, session: str = "", quiet: bool = False, symbols: bool = True, compact: bool = False
+    ) -> None:
         self._lines = lines
         self._session = session
         self._quiet = quiet
@@ -29,6 +34,8 @@ class Terminal:
         self._markdown = MarkdownStream()
         self._thinking = ""
         self._calls = Calls(lines)
+        self._groups = Groups(lines, compact=compact and not quiet)
+        self._spent = Spent()
         self._waiting: tuple[str, float] | None = None  # what for, and since when
         self._last = ""  # the kind of what was finished last: "" nothing, "text", "line"
         self._shown = ""
@@ -49,9 +56,11 @@ class Terminal:
                 self._waiting = (label, self._waiting[1] if self._waiting else entry.time)
                 return ""
             case ev.AnswerReceived():
+                text = self._answer(event, columns)
                 self._calls.follow(entry)
-                return self._answer(event, columns)
-            case ev.ToolStarted() | ev.ToolOutput() | ev.ToolFinished() | ev.QuestionAsked():
+                self._groups.follow(entry)
+                return text
+            case ev.ToolStarted() | ev.ToolOutput() | ev.ToolFinished() | ev.QuestionAsked() | ev.BatchLabelled():
                 return self._tool(entry)
             case ev.TurnFinished():
                 return self._finish(event, columns)
@@ -63,14 +72,14 @@ class Terminal:
         frame = self._frames[int(now * 10) % len(self._frames)]
         if self._markdown.open.strip():
             return wrap(clean(self._markdown.open.strip("\n")[-_SHOWN:]), columns - 1)
-        lines: list[str] = []
+        lines: list[str] = [f"● {header}"] if (header := self._groups.header) else []
         for run in self._calls.running.values():
             tail = [line for line in clean(run.tail).split("\n") if line.strip()][-3:]
             title = self._plain_title(run.started)
             lines += [f"{frame} {title}  {duration(max(0.0, now - run.since))}", *(f"  │ {line}" for line in tail)]
-        if not lines and self._waiting:
+        if not self._calls.running and self._waiting:
             what, since = self._waiting
-            lines = [f"{frame} {what}  {duration(max(0.0, now - since))}"]
+            lines += [f"{frame} {what}  {duration(max(0.0, now - since))}"]
         return lines
 
     def _plain_title(self, started: ev.ToolStarted) -> str:
@@ -78,7 +87,15 @@ class Terminal:
         return f"{started.name}  {title}" if title else started.name
 
     def _blocks(self, blocks: list[str], columns: int) -> str:
-        return "".join(self._as("text", draw(b, columns, color=self._lines.style.color)) for b in blocks)
+        if not blocks:
+            return ""
+        return self._headers() + "".join(
+            self._as("text", draw(b, columns, color=self._lines.style.color)) for b in blocks
+        )
+
+    def _headers(self) -> str:
+        """The line of the batches that words or the end follow (compact view)."""
+        return self._as("line", "\n".join(self._groups.close()))
 
     def _as(self, kind: str, text: str) -> str:
         """Text with the empty line that separates it from what came before."""
@@ -92,31 +109,35 @@ class Terminal:
         thinking, self._thinking = self._thinking.strip(), ""
         if not thinking or not self._lines.verbose:
             return ""
-        return self._as("text", "\n".join(self._lines.style.dim(f"│ {line}") for line in clean(thinking).split("\n")))
+        shown = "\n".join(self._lines.style.dim(f"│ {line}") for line in clean(thinking).split("\n"))
+        return self._headers() + self._as("text", shown)
 
     def _answer(self, event: ev.AnswerReceived, columns: int) -> str:
         if event.purpose != "main":
+            self._spent.follow(event)
             return ""
         self._waiting = None
         self._shown = event.message.text
         return self._thought() + self._blocks(self._markdown.finish(), columns)
 
     def _tool(self, entry: ev.Entry) -> str:
-        lines = self._calls.follow(entry)
+        lines = self._groups.shown(entry, self._calls.follow(entry))
         return "" if self._quiet else self._as("line", "\n".join(lines))
 
     def _finish(self, event: ev.TurnFinished, columns: int) -> str:
         self._waiting = None
         self._calls.running.clear()
-        text = self._thought() + self._blocks(self._markdown.finish(), columns)
+        text = self._headers() + self._thought() + self._blocks(self._markdown.finish(), columns)
         if event.text.strip() and event.text.strip() != self._shown.strip():
             text += self._blocks([event.text], columns)
-        closing = self._lines.closing(event, self._session)
-        return text + self._as("text", "\n".join(closing[:-1] if self._quiet else closing))
+        closing = self._lines.closing(event, self._session, self._spent.take())
+        return text + self._as("text", "\n".join(closing.reason if self._quiet else closing.all))
 
     def _note(self, entry: ev.Entry, columns: int) -> str:
         event, speech, broken = entry.event, self._lines.speech, ""
         self._calls.follow(entry)
+        if isinstance(event, ev.RequestSent | ev.RequestFailed) and event.purpose != "main":
+            return ""
         if isinstance(event, ev.RequestSent):
             self._waiting = (speech("waiting_for", model=event.model.rpartition("/")[2]), entry.time)
         elif isinstance(event, ev.RequestFailed):
