@@ -31,6 +31,7 @@ async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
         max_cost=opening.max_cost,
         max_minutes=opening.max_minutes,
         language=cli.wanted_language,
+        rules=opening.rules,
     )
     async with opened_with(cli, app):
         yield app

@@ -23,6 +23,7 @@ class Opening(Base, frozen=True):
     max_steps: int | None = None
     max_cost: float | None = None
     max_minutes: float | None = None
+    rules: str = ""
     answers: Literal["ask", "no"] = "no"
 
 
@@ -41,12 +42,13 @@ def run_options(cli: Cli) -> list[click.Parameter]:
         option(cli, "--max-steps", type=Number(whole=True)),
         option(cli, "--max-minutes", type=Number()),
         option(cli, "--add-dir", metavar="DIR", multiple=True),
+        option(cli, "--rules", type=Choice(["mandatory-root", "mandatory-all", "optional"])),
         *places_options(cli),
     ]
 
 
 def opening_of(values: dict[str, Any], *, answers: Literal["ask", "no"]) -> Opening:
     """The values of `run_options`, taken out of `values`."""
-    names = ("config", "model", "permission", "yes", "root", "add_dir", "max_steps", "max_cost", "max_minutes")
+    names = ("config", "model", "permission", "yes", "root", "add_dir", "max_steps", "max_cost", "max_minutes", "rules")
     given = {name: value for name in names if (value := values.pop(name)) is not None}
     return Opening(**given, answers=answers)

@@ -22,6 +22,10 @@ def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
         async with opened(cli, opening) as app:
             if images:
                 await _check_images(app)
+            if cli.person is not None and not (asked.session or asked.latest or opening.rules):
+                from gongfu.surfaces.cli.rules_question import ask_about_rules  # only with somebody at the terminal
+
+                await ask_about_rules(cli, app)
             session = await app.session(asked.session, latest=asked.latest)
             try:
                 return await _drive(cli, session, asked, images)
