@@ -9,6 +9,8 @@ A display is a dict with a `kind`:
 - {"kind": "image", "media_type": str, "artifact": str, "width": int, "height": int}
 - {"kind": "refusal", "why": str (the name of a sentence), "about": str,
    "by": "policy" | "nobody" | "person" | "before", "said": str}
+- {"kind": "agent", "agent": str, "session": str, "status": str, "text": str, "calls": int, "requests": int,
+   "tokens": int, "reason": str (the name of a sentence), "values": its values}
 Any display may carry "summary": one short line such as "12 lines" or "exit 1, 3 lines".
 """
 

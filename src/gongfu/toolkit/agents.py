@@ -140,6 +140,8 @@ def _outcome(report: Report) -> Outcome:
             "calls": finished.calls,
             "requests": finished.requests,
             "tokens": finished.usage.input + finished.usage.output,
+            "reason": finished.reason,
+            "values": finished.values,
             "summary": f"{finished.agent}: {finished.calls} calls, {finished.requests} requests",
         },
     )

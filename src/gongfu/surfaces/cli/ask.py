@@ -43,6 +43,7 @@ class Person:
         title = one_line(question.text, 300)
         if question.tool and not title.startswith(question.tool):
             title = f"{question.tool}  {title}"
+        title = _named(question, title)
         self._out.line(f"\n{style.yellow('?')} {style.bold(title)}")
         if question.reason:
             reason = say.told(question.reason, {"about": preview.get("about", "")})
@@ -62,7 +63,7 @@ class Person:
 
     async def _question(self, question: QuestionAsked) -> str:
         say, style = self._cli.say, self._style
-        self._out.line(f"\n{style.yellow('?')} {style.bold(clean(question.text))}")
+        self._out.line(f"\n{style.yellow('?')} {style.bold(_named(question, clean(question.text)))}")
         for number, option in enumerate(question.options, 1):
             self._out.line(f"  {number}. {one_line(option, 300)}")
         hint = say("question_default", default=one_line(question.default, 80)) if question.default else ""
@@ -81,6 +82,11 @@ class Person:
             self._out.line()
             return None
         return data.decode("utf-8", "replace")
+
+
+def _named(question: QuestionAsked, text: str) -> str:
+    """The words of a question with the sub-agent that asks, if it is one."""
+    return f"{question.agent}: {text}" if question.agent else text
 
 
 async def _read_line(fd: int) -> bytes:

@@ -20,6 +20,7 @@ def build(cli: Cli) -> click.Command:
     """The command and its subcommands."""
     listing = [
         flag(cli, "--all", "everywhere"),
+        flag(cli, "--agents"),
         option(cli, "--limit", type=Number(whole=True), default=20),
         flag(cli, "--json", "as_json", key="json"),
         *places_options(cli),
@@ -48,9 +49,9 @@ def build(cli: Cli) -> click.Command:
 
 
 def list_sessions(
-    cli: Cli, *, everywhere: bool, limit: int, as_json: bool, config: str | None, root: str | None
+    cli: Cli, *, everywhere: bool, agents: bool, limit: int, as_json: bool, config: str | None, root: str | None
 ) -> int:
-    """Print the sessions of this workspace, or all."""
+    """Print the sessions of this workspace, or all; with `agents` those of sub-agents, too."""
     from gongfu.surfaces.cli.opening import with_app
     from gongfu.surfaces.cli.render.numbers import money, tokens
     from gongfu.surfaces.cli.render.table import table
@@ -60,7 +61,7 @@ def list_sessions(
     rows, where = with_app(
         cli,
         Opening(config=config or "", root=root),
-        lambda app: (app.sessions(everywhere=everywhere, limit=limit), app.workspace.root),
+        lambda app: (app.sessions(everywhere=everywhere, limit=limit, children=agents), app.workspace.root),
     )
     if as_json:
         cli.out.line(to_json({"type": "sessions", "sessions": [row_fields(row) for row in rows]}))

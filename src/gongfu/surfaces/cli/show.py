@@ -13,7 +13,7 @@ from gongfu.surfaces.cli.options import Opening, places_options
 
 if TYPE_CHECKING:
     from gongfu.app import App
-    from gongfu.core.events import Entry
+    from gongfu.core.events import AgentFinished, AgentStarted, Entry
     from gongfu.engine.state import SessionState
     from gongfu.store.sessions import SessionRow
 
@@ -80,9 +80,21 @@ def _fields(row: SessionRow, state: SessionState, *, whole: bool) -> dict[str, A
         for purpose, line in state.usage.items()
     }
     fields: dict[str, Any] = {"type": "session", **row_fields(row), "usage": usage}
+    if state.agents:
+        fields["agents"] = [_agent_fields(started, state.reports.get(name)) for name, started in state.agents.items()]
     if whole:
         fields["messages"] = msgspec.to_builtins(state.transcript.messages)
     return fields
+
+
+def _agent_fields(started: AgentStarted, finished: AgentFinished | None) -> dict[str, Any]:
+    from gongfu.surfaces.cli.result import usage_fields
+
+    fields = {name: getattr(started, name) for name in ("agent", "session", "call", "task", "role", "background")}
+    if finished is None:
+        return {**fields, "status": "running"}
+    usage = {"requests": finished.requests, **usage_fields(finished.usage), "cost": finished.cost}
+    return {**fields, "status": finished.status, "calls": finished.calls, "usage": usage}
 
 
 def _print_usage(cli: Cli, state: SessionState) -> None:
@@ -116,6 +128,8 @@ def _print_history(cli: Cli, row: SessionRow, entries: list[Entry]) -> None:
         return draw(text, columns, color=cli.out_style.color)
 
     cli.out.line(cli.out_style.dim(f"{row.id}  {row.directory}"))
+    if row.parent:
+        cli.out.line(cli.out_style.dim(cli.say("agents.parent", session=row.parent)))
     for block in History(lines, markdown).blocks(entries):
         cli.out.write(block, flush=False)
     cli.out.flush()

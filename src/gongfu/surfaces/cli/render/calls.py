@@ -36,7 +36,7 @@ class Calls:
         match event:
             case ev.AnswerReceived():
                 self._said = {call.id: call for call in event.message.calls}
-            case ev.QuestionAsked():
+            case ev.QuestionAsked() if not event.agent:
                 self._asked[event.question] = event.call
             case ev.QuestionAnswered() if event.by == "person":
                 self._seen.add(self._asked.pop(event.question, ""))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gongfu.core import events as ev
 from gongfu.core.messages import ImagePart, Message, ReasoningPart
+from gongfu.surfaces.cli.render.agents import Agents
 from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.groups import Groups, labels_of
 from gongfu.surfaces.cli.render.lines import Lines
@@ -27,6 +28,7 @@ class History:
         self._compact = compact
         self._groups = Groups(lines, compact=compact)
         self._spent = Spent()
+        self._agents = Agents(lines)
         self._asked: dict[str, ev.QuestionAsked] = {}
 
     def blocks(self, entries: Sequence[ev.Entry]) -> Iterator[str]:
@@ -102,6 +104,10 @@ class History:
                 return ""
             case ev.QuestionAnswered():
                 return self._answered(event)
+            case ev.AgentStarted():
+                return self._agents.begun(event) if event.background else ""
+            case ev.AgentFinished():
+                return f"{self._agents.ended(event)}{self._lines.style.dim(f'  {event.session}')}"
             case _:
                 return self._lines.note(event)
 

@@ -70,7 +70,9 @@ class Lines(Base, frozen=True):
     def _outcome(self, finished: ev.ToolFinished, *, exited: bool) -> str:
         status = finished.result.status
         summary = one_line(str(finished.display.get("summary", "")), 120)
-        if finished.name != "ask_user":
+        if finished.display.get("kind") == "agent":
+            summary = self._agent(finished.display)
+        elif finished.name != "ask_user":
             summary = told(summary, self.speech)
         if status == "done" or (exited and summary):
             return summary
@@ -80,6 +82,15 @@ class Lines(Base, frozen=True):
         if not detail or status not in ("failed", "refused"):
             return word
         return self.speech("because", what=word, why=detail)
+
+    def _agent(self, display: dict[str, Any]) -> str:
+        """What a sub-agent did, in figures; why it stopped when it did not come to its end."""
+        figures = self.speech(
+            "agents.counts", agent=display.get("agent"), calls=display.get("calls"), requests=display.get("requests"),
+            tokens=tokens(int(display.get("tokens") or 0)),
+        )  # fmt: skip
+        reason = str(display.get("reason") or "")
+        return f"{figures}: {one_line(self.speech.told(reason, display.get('values') or {}))}" if reason else figures
 
     def _refusal(self, display: dict[str, Any]) -> str:
         """Why a call was not let through, in the person's words; "" when that is not what is shown."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gongfu.core import events as ev
 from gongfu.core.base import Base
+from gongfu.surfaces.cli.render.agents import Agents
 from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.groups import Groups
 from gongfu.surfaces.cli.render.lines import Lines
@@ -36,6 +37,7 @@ class Plain:
         self._calls = Calls(lines)
         self._groups = Groups(lines, compact=compact and not quiet)
         self._spent = Spent()
+        self._agents = Agents(lines)
         self._text = ""
         self._thinking = ""
         self._shown = ""  # the last answer that has gone to `out` already
@@ -102,7 +104,7 @@ class Plain:
         return Written(out=out, err=self._headers() + "".join(line + "\n" for line in lines))
 
     def _note(self, entry: ev.Entry) -> Written:
-        lines = self._calls.follow(entry)
+        lines = self._calls.follow(entry) + self._agents.follow(entry)
         lines = self._groups.shown(entry, lines)
         if lines:
             return Written(err="" if self._quiet else _line("\n".join(lines)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gongfu.core import events as ev
+from gongfu.surfaces.cli.render.agents import Agents
 from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.groups import Groups
 from gongfu.surfaces.cli.render.lines import Lines
@@ -36,6 +37,7 @@ class Terminal:
         self._calls = Calls(lines)
         self._groups = Groups(lines, compact=compact and not quiet)
         self._spent = Spent()
+        self._agents = Agents(lines)
         self._waiting: tuple[str, float] | None = None  # what for, and since when
         self._last = ""  # the kind of what was finished last: "" nothing, "text", "line"
         self._shown = ""
@@ -77,10 +79,11 @@ class Terminal:
             tail = [line for line in clean(run.tail).split("\n") if line.strip()][-3:]
             title = self._plain_title(run.started)
             lines += [f"{frame} {title}  {duration(max(0.0, now - run.since))}", *(f"  │ {line}" for line in tail)]
+            lines += self._agents.of_call(run.started.call)
         if not self._calls.running and self._waiting:
             what, since = self._waiting
             lines += [f"{frame} {what}  {duration(max(0.0, now - since))}"]
-        return lines
+        return lines + self._agents.in_background(frame, now)
 
     def _plain_title(self, started: ev.ToolStarted) -> str:
         title = clean(started.title).partition("\n")[0]
@@ -127,6 +130,7 @@ class Terminal:
     def _finish(self, event: ev.TurnFinished, columns: int) -> str:
         self._waiting = None
         self._calls.running.clear()
+        self._agents.working.clear()
         text = self._headers() + self._thought() + self._blocks(self._markdown.finish(), columns)
         if event.text.strip() and event.text.strip() != self._shown.strip():
             text += self._blocks([event.text], columns)
@@ -135,6 +139,8 @@ class Terminal:
 
     def _note(self, entry: ev.Entry, columns: int) -> str:
         event, speech, broken = entry.event, self._lines.speech, ""
+        if agents := self._agents.follow(entry):
+            return "" if self._quiet else self._as("line", "\n".join(agents))
         self._calls.follow(entry)
         if isinstance(event, ev.RequestSent | ev.RequestFailed) and event.purpose != "main":
             return ""
