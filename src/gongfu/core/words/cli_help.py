@@ -107,6 +107,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "回答必须是符合 FILE 中 JSON Schema 的 JSON。",
     ),
     "opt_image": ("Show the model an image (may be given more than once).", "给模型看一张图片（可多次使用）。"),
+    "opt_compact": (
+        "Show each batch of tool calls as one line.",
+        "每批工具调用只显示一行。",
+    ),
     "opt_quiet": ("Print the answer and problems only.", "只输出回答和问题。"),
     "opt_model": ("The model, as provider/name.", "模型，写作 provider/name。"),
     "opt_permission": (

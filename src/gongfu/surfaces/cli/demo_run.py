@@ -107,7 +107,7 @@ async def _turn(cli: Cli, chosen: Chosen, project: DemoProject) -> TurnFinished:
     async with opened_with(cli, app):
         session = await app.session()
         cli.session = session.id
-        screen = choose(cli, session.id, form="", quiet=False, structured=False)
+        screen = choose(cli, session.id, form="", view="full", structured=False)
         drive = Drive(session, screen, None)
         return await drive.run(Task(text=TASK), stopping=cli.say("stopping"), kill=lambda: end_now(cli.mark))
 

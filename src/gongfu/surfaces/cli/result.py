@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, cast
 
 from gongfu.core import errors
-from gongfu.core.events import TurnFinished
+from gongfu.core.events import BatchLabelled, TurnFinished
 from gongfu.core.specs import Usage
 from gongfu.core.version import __version__
+from gongfu.engine.state import UsageLine
 from gongfu.surfaces.cli.speech import Speech
 
 _BREAKS = {ord(c): f"\\u{ord(c):04x}" for c in "\x85\u2028\u2029"}
@@ -38,11 +40,34 @@ def usage_fields(usage: Usage) -> dict[str, int]:
     }
 
 
-def result_fields(finished: TurnFinished, session: str, speech: Speech, *, structured: bool = False) -> dict[str, Any]:
+def purposes(lines: Mapping[str, UsageLine]) -> dict[str, Any]:
+    """Requests, tokens and money by purpose."""
+    return {p: {"requests": line.requests, **usage_fields(line.usage), "cost": line.cost} for p, line in lines.items()}
+
+
+def label_fields(label: BatchLabelled) -> dict[str, Any]:
+    """A label as `--json` and `--stream-json` show it. `by` is "model", or "plain" where no model was asked."""
+    return {
+        "type": "tool_use_summary",
+        "text": label.text,
+        "preceding_tool_use_ids": list(label.calls),
+        "by": label.by,
+    }
+
+
+def result_fields(
+    finished: TurnFinished,
+    session: str,
+    speech: Speech,
+    *,
+    structured: bool = False,
+    beside: Mapping[str, UsageLine] = {},
+) -> dict[str, Any]:
     """The object that `--json` prints and `--stream-json` ends with.
 
     `reason` is a sentence, `reason_key` its stable name; both are "" when the model had the last word. `cost` is in US
-    dollars, null when the price is unknown. `output` is there when the answer had to follow a schema.
+    dollars, null when the price is unknown. `output` is there when the answer had to follow a schema. `usage_beside` is
+    there when something was asked beside the turn (`beside`): requests, tokens and money by purpose.
     """
     fields: dict[str, Any] = {
         "type": "result",
@@ -59,6 +84,8 @@ def result_fields(finished: TurnFinished, session: str, speech: Speech, *, struc
         "exit_code": exit_code(finished),
         "version": __version__,
     }
+    if beside:
+        fields["usage_beside"] = purposes(beside)
     if structured and finished.status == "done":
         fields["output"] = _parsed(finished.text)
     return fields

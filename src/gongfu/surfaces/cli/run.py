@@ -27,6 +27,7 @@ class Asked(Base, frozen=True):
     latest: bool = False
     form: str = ""
     quiet: bool = False
+    compact: bool = False
 
 
 def build(cli: Cli) -> click.Command:
@@ -50,6 +51,7 @@ def params(cli: Cli) -> list[click.Parameter]:
         option(cli, "--output-schema", metavar="FILE"),
         option(cli, "--image", metavar="FILE", multiple=True),
         flag(cli, "-q", "--quiet"),
+        flag(cli, "--compact"),
         *run_options(cli),
     ]
 
@@ -80,6 +82,7 @@ def _asked(cli: Cli, values: dict[str, Any], form: str) -> Asked:
         latest=values["latest"],
         form=form,
         quiet=values["quiet"],
+        compact=values["compact"],
     )
 
 

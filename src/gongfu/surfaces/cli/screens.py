@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import msgspec
 
@@ -12,7 +12,10 @@ from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.output import enable_ansi, encodable
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.render.plain import Plain
-from gongfu.surfaces.cli.result import result_fields, to_json
+from gongfu.surfaces.cli.render.spent import Spent
+from gongfu.surfaces.cli.result import label_fields, result_fields, to_json
+
+View: TypeAlias = Literal["full", "compact", "quiet"]
 
 
 class Screen(Protocol):
@@ -76,10 +79,11 @@ class _Still:
 class PlainScreen(_Still):
     """No terminal, or one that cannot move its cursor."""
 
-    def __init__(self, cli: Cli, session: str, *, quiet: bool) -> None:
+    def __init__(self, cli: Cli, session: str, *, view: View) -> None:
         super().__init__(cli)
         lines = Lines(style=cli.err_style, speech=cli.say, verbose=cli.verbose)
-        self._plain = Plain(lines, session=session, quiet=quiet, stream=cli.out.tty)
+        quiet, compact = view == "quiet", view == "compact"
+        self._plain = Plain(lines, session=session, quiet=quiet, compact=compact, stream=cli.out.tty)
 
     def feed(self, entry: ev.Entry) -> None:
         written = self._plain.feed(entry)
@@ -95,7 +99,7 @@ class TerminalScreen:
     animated = True
     reader = -1
 
-    def __init__(self, cli: Cli, session: str, *, quiet: bool) -> None:
+    def __init__(self, cli: Cli, session: str, *, view: View) -> None:
         from gongfu.surfaces.cli.render.painter import Painter  # a run without a terminal needs neither
         from gongfu.surfaces.cli.render.terminal import Terminal
 
@@ -104,7 +108,8 @@ class TerminalScreen:
         columns, _ = cli.size()
         lines = Lines(style=cli.out_style, speech=cli.say, verbose=cli.verbose, columns=columns)
         symbols = encodable("⠋●", cli.out.encoding) == "⠋●"
-        self._terminal = Terminal(lines, session=session, quiet=quiet, symbols=symbols)
+        quiet, compact = view == "quiet", view == "compact"
+        self._terminal = Terminal(lines, session=session, quiet=quiet, compact=compact, symbols=symbols)
         self._painter = Painter(cli.out, cli.size, cli.out_style.dim)
 
     def feed(self, entry: ev.Entry) -> None:
@@ -138,18 +143,26 @@ class JsonScreen(_Still):
         self._structured = structured
         self._quiet = quiet
         self._lines = Lines(style=cli.err_style, speech=cli.say)
+        self._spent = Spent()
+        self._labels: list[dict[str, Any]] = []
 
     def feed(self, entry: ev.Entry) -> None:
         match entry.event:
             case ev.WarningRaised():
                 self._cli.err.line(self._lines.warning(entry.event))
-            case ev.RequestFailed() if not self._quiet:
+            case ev.RequestFailed(purpose="main") if not self._quiet:
                 self._cli.err.line(self._lines.retry(entry.event))
+            case ev.BatchLabelled():
+                self._labels.append(label_fields(entry.event))
             case _:
-                pass
+                self._spent.follow(entry.event)
 
     def finish(self, finished: ev.TurnFinished) -> None:
-        fields = result_fields(finished, self._session, self._cli.say, structured=self._structured)
+        fields = result_fields(
+            finished, self._session, self._cli.say, structured=self._structured, beside=self._spent.take()
+        )
+        if self._labels:
+            fields["tool_use_summaries"] = self._labels
         self._cli.out.line(to_json(fields))
 
 
@@ -160,33 +173,42 @@ class StreamJsonScreen(_Still):
         super().__init__(cli)
         self._session = session
         self._structured = structured
+        self._spent = Spent()
         self.reader = cli.out.pipe
         cli.out.line(to_json({"type": "session", "session": session, "version": __version__, "format": 1}))
 
     def feed(self, entry: ev.Entry) -> None:
+        self._spent.follow(entry.event)
         self._cli.out.line(entry_json(entry))
 
     def finish(self, finished: ev.TurnFinished) -> None:
-        fields = result_fields(finished, self._session, self._cli.say, structured=self._structured)
+        fields = result_fields(
+            finished, self._session, self._cli.say, structured=self._structured, beside=self._spent.take()
+        )
         self._cli.out.line(to_json(fields))
 
 
 def entry_json(entry: ev.Entry) -> str:
-    """One line of `--stream-json`: `seq`, `time`, `type`, then the event's own fields."""
+    """One line of `--stream-json`: `seq`, `time`, `type`, then the event's own fields.
+
+    A label is a `tool_use_summary` there: its text with the ids of the calls before it.
+    """
+    if isinstance(entry.event, ev.BatchLabelled):
+        return to_json({"seq": entry.seq, "time": round(entry.time, 3), **label_fields(entry.event)})
     fields = cast("dict[str, Any]", msgspec.to_builtins(entry.event))
     kind = fields.pop("type")
     return to_json({"seq": entry.seq, "time": round(entry.time, 3), "type": kind, **fields})
 
 
-def choose(cli: Cli, session: str, *, form: str, quiet: bool, structured: bool) -> Screen:
-    """The screen for the form asked ("", "json", "stream") and the streams there are.
+def choose(cli: Cli, session: str, *, form: str, view: View, structured: bool) -> Screen:
+    """The screen for the form asked ("", "json", "stream"), how much is shown on it, and the streams there are.
 
     An answer that must follow a schema is data: it is never drawn as Markdown.
     """
     if form == "json":
-        return JsonScreen(cli, session, quiet=quiet, structured=structured)
+        return JsonScreen(cli, session, quiet=view == "quiet", structured=structured)
     if form == "stream":
         return StreamJsonScreen(cli, session, structured=structured)
     if cli.out.tty and not cli.dumb and not structured:
-        return TerminalScreen(cli, session, quiet=quiet)
-    return PlainScreen(cli, session, quiet=quiet)
+        return TerminalScreen(cli, session, view=view)
+    return PlainScreen(cli, session, view=view)

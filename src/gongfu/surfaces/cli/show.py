@@ -27,13 +27,23 @@ def build(cli: Cli) -> click.Command:
     params: list[click.Parameter] = [
         click.Argument(["session"], required=False, metavar="[SESSION]"),
         flag(cli, "--usage"),
+        flag(cli, "--compact"),
         flag(cli, "--json", "as_json", key="json"),
         *places_options(cli),
     ]
     return Command(cli, "show", callback, params)
 
 
-def show(cli: Cli, *, session: str | None, usage: bool, as_json: bool, config: str | None, root: str | None) -> int:
+def show(
+    cli: Cli,
+    *,
+    session: str | None,
+    usage: bool,
+    compact: bool,
+    as_json: bool,
+    config: str | None,
+    root: str | None,
+) -> int:
     """Print one session: what was said and done, or with `usage` requests, tokens and money by purpose.
 
     Nothing is locked or changed: a session that another process works on can be read too.
@@ -52,11 +62,14 @@ def show(cli: Cli, *, session: str | None, usage: bool, as_json: bool, config: s
     if as_json:
         from gongfu.surfaces.cli.result import to_json
 
-        cli.out.line(to_json(_fields(row, state, whole=not usage)))
+        fields = _fields(row, state, whole=not usage)
+        if not usage and (labels := _labels(entries)):
+            fields["tool_use_summaries"] = labels
+        cli.out.line(to_json(fields))
     elif usage:
         _print_usage(cli, state)
     else:
-        _print_history(cli, row, entries)
+        _print_history(cli, row, entries, compact=compact)
     return 0
 
 
@@ -72,14 +85,10 @@ def _find(app: App, id: str) -> SessionRow:
 
 
 def _fields(row: SessionRow, state: SessionState, *, whole: bool) -> dict[str, Any]:
-    from gongfu.surfaces.cli.result import usage_fields
+    from gongfu.surfaces.cli.result import purposes
     from gongfu.surfaces.cli.sessions import row_fields
 
-    usage = {
-        purpose: {"requests": line.requests, **usage_fields(line.usage), "cost": line.cost}
-        for purpose, line in state.usage.items()
-    }
-    fields: dict[str, Any] = {"type": "session", **row_fields(row), "usage": usage}
+    fields: dict[str, Any] = {"type": "session", **row_fields(row), "usage": purposes(state.usage)}
     if state.agents:
         fields["agents"] = [_agent_fields(started, state.reports.get(name)) for name, started in state.agents.items()]
     if whole:
@@ -112,7 +121,14 @@ def _print_usage(cli: Cli, state: SessionState) -> None:
     cli.out.line("\n".join([cli.out_style.dim(shown[0]), *shown[1:]]))
 
 
-def _print_history(cli: Cli, row: SessionRow, entries: list[Entry]) -> None:
+def _labels(entries: list[Entry]) -> list[dict[str, Any]]:
+    from gongfu.surfaces.cli.render.groups import labels_of
+    from gongfu.surfaces.cli.result import label_fields
+
+    return [label_fields(label) for label in labels_of(entries).values()]
+
+
+def _print_history(cli: Cli, row: SessionRow, entries: list[Entry], *, compact: bool) -> None:
     from gongfu.surfaces.cli.render.history import History
     from gongfu.surfaces.cli.render.lines import Lines
 
@@ -130,6 +146,6 @@ def _print_history(cli: Cli, row: SessionRow, entries: list[Entry]) -> None:
     cli.out.line(cli.out_style.dim(f"{row.id}  {row.directory}"))
     if row.parent:
         cli.out.line(cli.out_style.dim(cli.say("agents.parent", session=row.parent)))
-    for block in History(lines, markdown).blocks(entries):
+    for block in History(lines, markdown, compact=compact).blocks(entries):
         cli.out.write(block, flush=False)
     cli.out.flush()

@@ -54,7 +54,13 @@ async def _check_images(app: App) -> None:
 
 async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePart, ...]) -> int:
     cli.session = session.id
-    screen = choose(cli, session.id, form=asked.form, quiet=asked.quiet, structured=asked.schema is not None)
+    screen = choose(
+        cli,
+        session.id,
+        form=asked.form,
+        view="quiet" if asked.quiet else "compact" if asked.compact else "full",
+        structured=asked.schema is not None,
+    )
     drive = Drive(session, screen, cli.person)
     task = Task(text=asked.text, images=images, schema=asked.schema)
     finished = await drive.run(task, stopping=cli.say("stopping"), kill=lambda: end_now(cli.mark))

@@ -34,7 +34,7 @@ class Calls:
         """Take in an entry; the lines of a call that has ended, else nothing."""
         event = entry.event
         match event:
-            case ev.AnswerReceived():
+            case ev.AnswerReceived(purpose="main"):
                 self._said = {call.id: call for call in event.message.calls}
             case ev.QuestionAsked() if not event.agent:
                 self._asked[event.question] = event.call

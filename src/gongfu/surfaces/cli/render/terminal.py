@@ -143,7 +143,7 @@ class Terminal:
             return "" if self._quiet else self._as("line", "\n".join(agents))
         self._calls.follow(entry)
         if isinstance(event, ev.RequestSent | ev.RequestFailed) and event.purpose != "main":
-            return ""
+            return self._as("line", self._lines.note(event, quiet=self._quiet))
         if isinstance(event, ev.RequestSent):
             self._waiting = (speech("waiting_for", model=event.model.rpartition("/")[2]), entry.time)
         elif isinstance(event, ev.RequestFailed):
