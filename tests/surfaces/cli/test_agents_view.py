@@ -77,14 +77,14 @@ def test_why_a_sub_agent_stopped_is_said() -> None:
 def test_agents_in_the_background_have_lines_of_their_own() -> None:
     it, plain = Terminal(LINES), Plain(LINES)
     first = it.feed(begun(background=True), 80)
-    assert first.strip() == "● agent-1 works in the background: look well"
+    assert first.strip() == "● agent-1 works in the background: look …"
     assert plain.feed(begun(background=True)).err.strip() == first.strip()
     it.feed(inner(started("shell", "sleep 9")), 80)
     it.feed(entry(ev.RequestSent(request="r", purpose="main", model="x/y"), time=1001.0), 80)
     lines = it.living(1002.0, 80)
     assert "y …" in lines[0]
-    assert lines[1].endswith("agent-1  look well  2.0s")
-    assert lines[2] == "  │ agent-1 · 1 calls so far · shell  sleep 9"
+    assert lines[1].endswith("agent-1  look …  2.0s")
+    assert lines[2] == "  │ agent-1 · 1 call so far · shell  sleep 9"
     last = it.feed(ended(status="cancelled", reason="engine.cancelled"), 80)
     assert last.startswith("✗ agent-1 was cancelled: ")
     assert "→ 2 calls, 3 requests, 8.1k tokens  4.2s" in last

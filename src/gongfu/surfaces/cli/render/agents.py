@@ -8,6 +8,7 @@ from gongfu.core import events as ev
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.render.numbers import duration, tokens
+from gongfu.surfaces.cli.render.summary import singular
 from gongfu.surfaces.cli.style import clean, one_line
 
 
@@ -82,7 +83,7 @@ class Agents:
         speech = self._lines.speech
         if not work.step:
             return f"  │ {work.started.agent} · {speech('agents.thinks')}"
-        return f"  │ {work.started.agent} · {speech('agents.so_far', calls=work.calls)} · {work.step}"
+        return f"  │ {work.started.agent} · {singular(speech('agents.so_far', calls=work.calls))} · {work.step}"
 
     def begun(self, event: ev.AgentStarted) -> str:
         """An agent began beside the turn."""
@@ -93,7 +94,7 @@ class Agents:
         """How an agent ended, with its figures."""
         speech, style = self._lines.speech, self._lines.style
         used = event.usage.input + event.usage.output
-        figures = speech("agents.figures", calls=event.calls, requests=event.requests, tokens=tokens(used))
+        figures = singular(speech("agents.figures", calls=event.calls, requests=event.requests, tokens=tokens(used)))
         said = speech(f"agents.ended_{event.status}", agent=event.agent)
         why = one_line(speech.told(event.reason, event.values), 200) if event.reason else ""
         mark = style.green("●") if event.status == "done" else style.red("✗")

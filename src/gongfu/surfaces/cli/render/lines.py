@@ -10,7 +10,7 @@ from gongfu.core.base import Base
 from gongfu.engine.state import UsageLine
 from gongfu.surfaces.cli.render.diff import diff_lines
 from gongfu.surfaces.cli.render.numbers import duration, money, tokens
-from gongfu.surfaces.cli.render.summary import told
+from gongfu.surfaces.cli.render.summary import singular, told
 from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style, clean, one_line
 from gongfu.surfaces.cli.width import clip, width
@@ -89,7 +89,7 @@ class Lines(Base, frozen=True):
             "agents.counts", agent=display.get("agent"), calls=display.get("calls"), requests=display.get("requests"),
             tokens=tokens(int(display.get("tokens") or 0)),
         )  # fmt: skip
-        reason = str(display.get("reason") or "")
+        figures, reason = singular(figures), str(display.get("reason") or "")
         return f"{figures}: {one_line(self.speech.told(reason, display.get('values') or {}))}" if reason else figures
 
     def _refusal(self, display: dict[str, Any]) -> str:

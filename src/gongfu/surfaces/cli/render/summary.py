@@ -21,11 +21,15 @@ _PHRASES = {
 def told(summary: str, speech: Speech) -> str:
     """The summary with its counts in words of the person's language; what is not known stays as it is."""
     if speech.language == "en":
-        many = "|".join(_COUNTED.values())
-        singular = {plural: one for one, plural in _COUNTED.items()}
-        return re.sub(rf"(?<![\d,.])1 ({many})\b", lambda found: f"1 {singular[found[1]]}", summary)
+        return singular(summary)
     pieces = [_piece(piece, speech) for piece in summary.split(", ")]
     return summary if None in pieces else speech("sum_joint").join(filter(None, pieces))
+
+
+def singular(text: str) -> str:
+    """English text with "1 lines" and the like put right."""
+    known = {plural: one for one, plural in (*_COUNTED.items(), ("call", "calls"), ("request", "requests"))}
+    return re.sub(rf"(?<![\d,.])1 ({'|'.join(known)})\b", lambda found: f"1 {known[found[1]]}", text)
 
 
 def _piece(text: str, speech: Speech) -> str | None:
