@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gongfu.context.receipt import Held, Lineage, continued, receipts, shared_tokens, stable_hash, why_broken
 from gongfu.core.events import RequestFailed, RequestSent, decode_event, encode_event
 from gongfu.core.specs import ToolSpec, Usage
-from gongfu.core.told import Included
+from gongfu.core.told import Included, Omitted
 from tests.context.sent import SYSTEM, Log, unit
 
 TAIL = Included(id="tail", tier=0, tokens=9)
@@ -94,6 +94,21 @@ def test_work_beside_the_turn_has_its_own_line_and_its_input_is_never_reused() -
     assert [(r.reused, r.broke) for r in (label, other, main)] == [(0, "aux"), (80, "aux"), (2100, "")]
     assert main.after == "r1"
     assert [r.included for r in receipts(log.entries)] == log.wholes
+
+
+def test_what_a_fold_left_out_stays_told_for_its_epoch() -> None:
+    gone = Omitted(id="u1..u6", reason="folded", tokens=900)
+    rule, other = (Omitted(id=f"rule:{name}", reason="budget", tokens=5) for name in ("a", "b"))
+    log = Log()
+    log.send(*SYSTEM, omitted=(rule,))
+    log.fold()
+    log.send(*SYSTEM, omitted=(rule, gone), fold="high")
+    log.send(*SYSTEM, unit(7), omitted=(other,))
+    log.send(unit(0), purpose="label", scope="auxiliary")
+    log.fold()
+    log.send(*SYSTEM)
+    told = [r.omitted for r in receipts(log.entries)]
+    assert told == [(rule,), (rule, gone), (other, gone), (), ()]
 
 
 def test_a_receipt_knows_how_its_request_ended() -> None:

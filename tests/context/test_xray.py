@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gongfu.context.receipt import Receipt
+from gongfu.context.rules.envelope import envelopes
 from gongfu.context.xray import PARTS, left_out, part_of, picture, totals, xray
 from gongfu.core import events as ev
 from gongfu.core.specs import Usage
 from gongfu.core.told import (
     AgentFinished,
     AgentStarted,
+    Duty,
     Included,
     Omitted,
     RuleSection,
@@ -95,8 +97,11 @@ def test_what_was_left_out_is_grouped_by_reason() -> None:
     ]
 
 
-def source(path: str, *duties: str, said: bool = True, nested: bool = False) -> RuleSource:
-    sections = tuple(RuleSection(heading="", text="t", sha256="0" * 64, duty=d, said=said) for d in duties)  # type: ignore[arg-type]
+def source(path: str, *duties: Duty, said: bool = True, nested: bool = False) -> RuleSource:
+    sections = tuple(
+        RuleSection(heading=f"H{n}", text=f"# H{n}\nDo {path} {n}.\n", sha256="0" * 64, duty=duty, said=said)
+        for n, duty in enumerate(duties)
+    )
     return RuleSource(
         path=path, kind="agents", depth=0, scope=".", sha256=path[0] * 64, sections=sections, nested=nested
     )
@@ -104,37 +109,36 @@ def source(path: str, *duties: str, said: bool = True, nested: bool = False) -> 
 
 def test_rules_are_delivered_only_when_the_request_carried_them() -> None:
     sources = (
-        source("AGENTS.md", "mandatory", "optional"),
+        source("AGENTS.md", "mandatory", "mandatory", "optional"),
         source("big.md", "optional", said=False),
         source("no.md", "excluded"),
-        source("sub/AGENTS.md", "mandatory", nested=True),
-        source("lost.md", "mandatory"),
+        source("dir/AGENTS.md", "mandatory", nested=True),
+        source("cut.md", "mandatory"),
     )
     log = Log()
-    log.add(RulesPinned(fingerprint="f1", revision=1, nonce="n", sources=sources))
-    held = (Included(id="rule:AGENTS.md#One", tier=0, tokens=30), Included(id="rule:AGENTS.md#Two", tier=0, tokens=12))
-    omitted = (Omitted(id="rule:big.md", reason="budget", tokens=900), Omitted(id="rule:no.md", reason="excluded"))
+    log.add(RulesPinned(fingerprint="f1", revision=1, nonce="abcd", sources=sources))
+    held = (Included(id="rule:AGENTS.md#H0", tier=0, tokens=30), Included(id="rule:cut.mdx", tier=0, tokens=12))
+    omitted = (
+        Omitted(id="rule:big.md", reason="budget", tokens=900),
+        Omitted(id="rule:no.md", reason="excluded"),
+        Omitted(id="rule:dir/AGENTS.md", reason="scope"),
+    )
     log.send(*SYSTEM, *held, rules="f1", omitted=omitted)
-    log.add(RulesPinned(fingerprint="f2", revision=2, nonce="n", sources=sources[:1], by="refresh"))
+    log.add(RulesPinned(fingerprint="f2", revision=2, nonce="abcd", sources=sources[:1], by="refresh"))
     seen = xray(log.entries)
     lines = seen.rules_of(seen.receipts[0])
-    assert [(line.path, line.state, line.tokens, line.reason) for line in lines] == [
-        ("AGENTS.md", "delivered", 42, ""),
-        ("big.md", "omitted", 900, "budget"),
-        ("no.md", "excluded", 0, ""),
-        ("sub/AGENTS.md", "waiting", 0, ""),
-        ("lost.md", "absent", 0, ""),
+    assert [(line.name, line.duty, line.state, line.reason) for line in lines] == [
+        ("AGENTS.md#H0", "mandatory", "delivered", ""),
+        ("AGENTS.md#H2", "optional", "absent", ""),
+        ("big.md", "optional", "omitted", "budget"),
+        ("no.md", "excluded", "excluded", ""),
+        ("dir/AGENTS.md", "mandatory", "waiting", "scope"),
+        ("cut.md", "mandatory", "absent", ""),
     ]
-    assert lines[0].duties == ("mandatory", "optional")
-    assert (lines[0].sha256, lines[0].said, lines[1].said) == ("A" * 64, True, False)
-
-
-def test_a_path_that_begins_like_another_is_not_taken_for_it() -> None:
-    log = Log()
-    log.add(RulesPinned(fingerprint="f", revision=1, nonce="n", sources=(source("a.md", "mandatory"),)))
-    log.send(*SYSTEM, Included(id="rule:a.md2", tier=0, tokens=5), rules="f")
-    seen = xray(log.entries)
-    assert seen.rules_of(seen.receipts[0])[0].state == "absent"
+    carried = "".join(e.opening for e in envelopes(log.entries[1].event))  # type: ignore[arg-type]
+    assert all(f'sha256="{line.sha256}"' in carried for line in lines)
+    assert len({line.sha256 for line in lines[:2]}) == 2
+    assert [line.said for line in lines[:3]] == [True, True, False]
 
 
 def test_requests_without_rules_and_beside_the_turn_tell_of_none() -> None:

@@ -16,6 +16,7 @@ from gongfu.core.events import AnswerReceived, Entry, RequestFailed, RequestSent
 from gongfu.core.specs import ToolSpec, Usage
 from gongfu.core.told import Included, Omitted
 
+RULE = "rule:"
 TAIL = "tail"
 INPUT = "input"  # what an auxiliary request asks about: never twice the same
 
@@ -24,9 +25,10 @@ class Receipt(Base, frozen=True):
     """One request on the wire, whole. Figures are tokens unless said otherwise.
 
     The fields from `request` to `stable` are those of `core.events.RequestSent`, with `included` complete and in the
-    order of the wire. `number` counts the requests of the session from 1, `seq` and `time` are those of its event.
-    `usage` is what the provider counted, None while no answer has come; `finish` and `cut` tell how the answer ended,
-    `fault` and `status` why there was none, `retry_in` the seconds until the next attempt (None: none).
+    order of the wire, and `omitted` with what earlier requests of the epoch told of the history that was left out.
+    `number` counts the requests of the session from 1, `seq` and `time` are those of its event. `usage` is what the
+    provider counted, None while no answer has come; `finish` and `cut` tell how the answer ended, `fault` and `status`
+    why there was none, `retry_in` the seconds until the next attempt (None: none).
     """
 
     session: str
@@ -83,6 +85,7 @@ def receipts(entries: Iterable[Entry]) -> list[Receipt]:
     """The receipts of a session's events, in the order in which the requests left. Other events may be among them."""
     session = ""
     found: dict[str, Receipt] = {}
+    gone: dict[int, tuple[Omitted, ...]] = {}  # what the fold of each epoch left out, told once
     for entry in entries:
         match entry.event:
             case SessionCreated(session=id):
@@ -91,6 +94,11 @@ def receipts(entries: Iterable[Entry]) -> list[Receipt]:
                 base = found.get(sent.after) if sent.after else None
                 fields = {name: getattr(sent, name) for name in _SENT}
                 fields["included"] = _joined(base.included if base else (), sent.included)
+                if sent.scope == "main":
+                    rules = tuple(o for o in sent.omitted if o.id.startswith(RULE))
+                    if len(rules) < len(sent.omitted):
+                        gone[sent.epoch] = tuple(o for o in sent.omitted if not o.id.startswith(RULE))
+                    fields["omitted"] = (*rules, *gone.get(sent.epoch, ()))
                 found[sent.request] = Receipt(
                     session=session, number=len(found) + 1, seq=entry.seq, time=entry.time, **fields
                 )
@@ -186,7 +194,7 @@ def why_broken(previous: Held, now: Held) -> str:
             return name
     if previous.epoch != now.epoch:
         return "epoch"
-    if previous.rules != now.rules or any(name.startswith("rule:") for name in different):
+    if previous.rules != now.rules or any(name.startswith(RULE) for name in different):
         return "rules"
     return "history"
 
@@ -267,6 +275,6 @@ def _reused(previous: Held | None, now: Held) -> int:
         return 0
     shared = now.included[: _shared(previous.included, now.included)]
     if previous.rules != now.rules:
-        cut = next((n for n, item in enumerate(shared) if item.id.startswith("rule:")), len(shared))
+        cut = next((n for n, item in enumerate(shared) if item.id.startswith(RULE)), len(shared))
         shared = shared[:cut]
     return sum(item.tokens for item in shared)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from gongfu.context.receipt import Receipt, receipts
+from gongfu.context.receipt import RULE, Receipt, receipts
 from gongfu.core.base import Base
 from gongfu.core.events import Entry, SessionCreated, SessionTitled
 from gongfu.core.specs import Usage
@@ -18,7 +20,6 @@ from gongfu.core.told import (
     EpochOpened,
     Included,
     RulesJoined,
-    RuleSource,
     RulesPinned,
 )
 
@@ -128,46 +129,60 @@ Delivery: TypeAlias = Literal["delivered", "omitted", "excluded", "waiting", "ab
 
 
 class RuleLine(Base, frozen=True):
-    """How one rule source stands to one request. Whether a model follows a rule is never known here.
+    """How one envelope of rules (a file, or the neighbouring sections of one duty) stands to one request.
 
-    `duties` are those of its sections, `said` whether the operator named any of them. `state`: "delivered" (its
-    envelope was in the request), "omitted" (left out for `reason`), "excluded" by the operator's word, "waiting" for
-    its place to be touched, "absent" though configured, "unknown" when the receipt lists nothing.
+    `name` is its path, with "#" and the first heading for a part of a file; `sha256` the hash that its envelope
+    carries; `said` whether the operator named its duty. `state`: "delivered" (the request held it), "omitted" (left out
+    for `reason`), "excluded" by the operator's word, "waiting" for its place to be touched, "absent" though configured,
+    "unknown" when the receipt lists nothing. Whether a model follows a rule is never known here.
     """
 
-    path: str
+    name: str
     sha256: str
     scope: str
-    duties: tuple[Duty, ...]
+    duty: Duty
     state: Delivery
     said: bool = False
     tokens: int = 0
     reason: str = ""
 
 
-def _belongs(id: str, path: str) -> bool:
-    return id == f"rule:{path}" or id.startswith(f"rule:{path}#")
+def _rule_lines(pin: RulesPinned, joined: Collection[str], receipt: Receipt) -> Iterator[RuleLine]:
+    from gongfu.context.rules.envelope import envelopes  # only where there are rules
+
+    held = Counter(item.id for item in receipt.included)
+    gone = {item.id: item.reason for item in receipt.omitted}
+    sizes = {item.id: item.tokens for item in (*receipt.omitted, *receipt.included)}
+    sources = {source.path: source for source in pin.sources}
+    for envelope in envelopes(pin, joined):
+        source = sources[envelope.path]
+        digest = re.search(r'sha256="([0-9a-f]+)"', envelope.opening)
+        line = RuleLine(
+            name=envelope.id.removeprefix(RULE),
+            sha256=digest[1] if digest else source.sha256[:16],
+            scope=source.scope,
+            duty=envelope.duty,
+            said=any(section.said and section.duty == envelope.duty for section in source.sections),
+            tokens=sizes.get(envelope.id, envelope.tokens),
+            state="absent",
+        )
+        if held[envelope.id]:
+            held[envelope.id] -= 1
+            yield replace(line, state="delivered")
+        else:
+            state, reason = _why_not(envelope.duty, gone.get(envelope.id, ""), receipt)
+            yield replace(line, state=state, reason=reason)
 
 
-def _line(source: RuleSource, receipt: Receipt) -> RuleLine:
-    duties: tuple[Duty, ...] = tuple(dict.fromkeys(section.duty for section in source.sections))
-    said = any(section.said for section in source.sections)
-    line = RuleLine(
-        path=source.path, sha256=source.sha256, scope=source.scope, duties=duties, said=said, state="absent"
-    )
-    held = [item for item in receipt.included if _belongs(item.id, source.path)]
-    gone = [item for item in receipt.omitted if _belongs(item.id, source.path)]
-    if held:
-        return replace(line, state="delivered", tokens=sum(item.tokens for item in held))
-    if duties == ("excluded",):
-        return replace(line, state="excluded")
-    if gone and gone[0].reason != "excluded":
-        waits = gone[0].reason in ("scope", "path")
-        tokens = sum(item.tokens for item in gone)
-        return replace(line, state="waiting" if waits else "omitted", tokens=tokens, reason=gone[0].reason)
-    if not receipt.detailed or receipt.scope == "auxiliary":
-        return replace(line, state="unknown" if not receipt.detailed else "absent")
-    return replace(line, state="waiting") if source.nested or source.paths else line
+def _why_not(duty: Duty, reason: str, receipt: Receipt) -> tuple[Delivery, str]:
+    """State and reason of an envelope that the request did not hold."""
+    if duty == "excluded":
+        return "excluded", ""
+    if not receipt.detailed:
+        return "unknown", ""
+    if reason in ("scope", "path"):
+        return "waiting", reason
+    return ("omitted", reason) if reason else ("absent", "")
 
 
 # --- the session -------------------------------------------------------------------------------------------------
@@ -210,7 +225,7 @@ class Xray(Base, frozen=True):
     def rules_of(self, receipt: Receipt) -> list[RuleLine]:
         """How the configured rules stand to a request, in their order; [] without rules or for work beside the turn."""
         pin = next((p for p in reversed(self.pins) if p.fingerprint == receipt.rules), None) if receipt.rules else None
-        return [_line(source, receipt) for source in pin.sources] if pin else []
+        return list(_rule_lines(pin, self.joined, receipt)) if pin else []
 
 
 def xray(entries: Iterable[Entry]) -> Xray:

@@ -41,7 +41,7 @@ PRINT = "ab12cd34ef56" + "0" * 52
 
 
 def rule(path: str, duty: Duty, *, nested: bool = False) -> RuleSource:
-    section = RuleSection(heading="", text="x", sha256="0" * 64, duty=duty, said=True)
+    section = RuleSection(heading="", text="Do it.", sha256="0" * 64, duty=duty, said=True)
     return RuleSource(
         path=path, kind="agents", depth=0, scope=".", sha256="3f2a9b8c7d6e" + "1" * 52, sections=(section,),
         nested=nested,
@@ -187,7 +187,7 @@ def test_the_data_hold_all_of_it(told: Program) -> None:
     filled = sum(s["tokens"] for s in parts["slices"])
     assert filled == request["estimate"]
     assert filled + parts["free"] + parts["reserve"] + parts["margin"] == parts["whole"] == 128_000
-    assert [(r["path"], r["state"]) for r in request["rule_lines"]] == [
+    assert [(r["name"], r["state"]) for r in request["rule_lines"]] == [
         ("AGENTS.md", "delivered"), ("CLAUDE.md", "omitted"), ("old.md", "excluded"),
     ]  # fmt: skip
     assert request["epoch_opened"]["before"] == 81_000

@@ -163,10 +163,15 @@ class View(Base, frozen=True):
     def _rule(self, rule: RuleLine) -> list[str]:
         """Its path, duty, hash, tokens, and whether the request carried it."""
         reason = self._word(f"xray.left_{rule.reason}", rule.reason) if rule.reason else ""
-        duties = ["unsaid"] if not rule.said else rule.duties
-        duty = ", ".join(self._word(f"xray.duty_{duty}", duty) for duty in duties)
+        duty = "unsaid" if not rule.said and rule.duty == "optional" else rule.duty
         size = tokens(rule.tokens) if rule.tokens else ""
-        return [one_line(rule.path), duty, rule.sha256[:_HASH], size, self._tell(f"state_{rule.state}", reason=reason)]
+        return [
+            one_line(rule.name),
+            self._tell(f"duty_{duty}"),
+            rule.sha256[:_HASH],
+            size,
+            self._tell(f"state_{rule.state}", reason=reason),
+        ]
 
     def _paint(self, rule: RuleLine) -> Callable[[str], str]:
         if rule.state in ("excluded", "waiting", "unknown"):
