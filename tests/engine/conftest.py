@@ -107,6 +107,7 @@ class Desk:
         fast: Sequence[ModelProvider] = (),
         labels: bool = False,
         titles: bool = False,
+        summaries_may_use_main: bool = False,
     ) -> AsyncGenerator[Session, None]:
         (self.folder / "work").mkdir(exist_ok=True)
 
@@ -156,6 +157,7 @@ class Desk:
                 fork=no_fork,
                 labels=labels,
                 titles=titles,
+                summaries_may_use_main=summaries_may_use_main,
             )
 
         async with anyio.create_task_group() as tasks:
