@@ -137,7 +137,7 @@ def test_rules_say_configured_and_delivered_and_never_followed(told: Program) ->
     assert "fingerprint ab12cd34ef56\n" in shown
     assert re.search(r"AGENTS.md +mandatory +3f2a9b8c7d6e +2\.1k +delivered\n", shown)
     assert re.search(r"CLAUDE.md +optional +3f2a9b8c7d6e +9\.0k +not delivered: no room\n", shown)
-    assert re.search(r"old.md +excluded +3f2a9b8c7d6e +excluded by your word\n", shown)
+    assert re.search(r"old.md +excluded +3f2a9b8c7d6e +300 +excluded by your word\n", shown)
     assert "follow" not in shown.lower()
     assert "遵守" not in told.call("context", "--lang", "zh").out
 
