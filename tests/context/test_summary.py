@@ -257,9 +257,19 @@ def test_a_chain_is_told_call_by_call_with_the_beginning_of_its_results() -> Non
     assert "[note]" not in text
     assert "f299.py" in text
     assert "result (failed):\n> line" in text
-    assert "read_file > Read f120.py" in text
+    assert "read_file > Read f0.py" in text
     assert text_tokens(text) < SOURCE + 1000
     assert system.startswith("You keep the memory")
+
+
+def test_no_secret_goes_to_the_model_that_summarises() -> None:
+    key = "sk-" + "a1B2" * 10
+    pair = Pair(turn=0, user=f"the key is api_key={key}", answer=f"set OPENAI_API_KEY={key}", thinking=f"token: {key}")
+    call = CallPart(id="c1", name="bash", arguments=f'{{"command": "curl -H \'Authorization: Bearer {key}\'"}}')
+    result = Message(role="tool", parts=(ResultPart(call_id="c1", text=f"password={key}"),))
+    asked = history_request(f"- the key: {key}", [pair])[1]
+    asked += chain_request([user(f"use {key}"), Message(role="assistant", parts=(call,)), result], {"c1": key})[1]
+    assert key not in asked
 
 
 def test_words_of_an_old_text_do_not_pass_for_tags() -> None:

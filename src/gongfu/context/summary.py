@@ -9,6 +9,7 @@ from functools import cache
 from gongfu.context.digest import Digest
 from gongfu.context.pairs import Pair
 from gongfu.context.quote import clean, clip, fitted, one_line, quoted, short
+from gongfu.context.redaction import redact
 from gongfu.context.wishes import first_sentence, strength_of, traits, wishes
 from gongfu.core.messages import Message
 from gongfu.core.tokens import text_tokens
@@ -100,7 +101,7 @@ def history_request(old: str, pairs: Sequence[Pair], focus: str = "", *, most: i
     most = min(most, SOURCE)
     old = fitted(old, most // 3)
     each = max(60, (most - text_tokens(old)) // max(1, len(pairs)))
-    parts = [f"Earlier summary:\n{quoted(old)}"] if old.strip() else []
+    parts = [f"Earlier summary:\n{quoted(redact(old))}"] if old.strip() else []
     parts += [_exchange(pair, each) for pair in pairs]
     if focus.strip():
         parts.append(f"Above all keep what has to do with: {one_line(focus, 500)}")
@@ -108,7 +109,7 @@ def history_request(old: str, pairs: Sequence[Pair], focus: str = "", *, most: i
 
 
 def _exchange(pair: Pair, most: int) -> str:
-    lines = [f"Turn {pair.turn}, person:", quoted(fitted(clean(pair.user), most // 2))]
+    lines = [f"Turn {pair.turn}, person:", _safe(pair.user, most // 2)]
     lines += _section("thought:", pair.thinking, most // 10)
     lines += _section("did:", "; ".join(pair.labels), most // 10)
     lines += _section("files:", ", ".join(pair.files), most // 20)
@@ -117,8 +118,13 @@ def _exchange(pair: Pair, most: int) -> str:
 
 
 def _section(name: str, text: str, most: int) -> list[str]:
-    shown = fitted(clean(text), most) if text else ""
-    return [name, quoted(shown)] if shown else []
+    shown = _safe(text, most) if text else ""
+    return [name, shown] if shown else []
+
+
+def _safe(text: str, most: int) -> str:
+    """Old text for another model: at most `most` tokens, without secrets, quoted."""
+    return quoted(redact(fitted(clean(text), most)))
 
 
 def chain_request(messages: Sequence[Message], labels: Mapping[str, str]) -> tuple[str, str]:
@@ -133,8 +139,8 @@ def chain_request(messages: Sequence[Message], labels: Mapping[str, str]) -> tup
     for call in reversed(calls):
         result = results.get(call.id)
         label = one_line(labels.get(call.id, ""), 100)
-        head = f"{one_line(call.name, 60)} > {one_line(call.arguments, 300)}"
-        came = clip(clean(result.text), _RESULT) if result else ""
+        head = f"{one_line(call.name, 60)} > {redact(one_line(call.arguments, 300))}"
+        came = redact(clip(clean(result.text), _RESULT)) if result else ""
         status = f" ({result.status})" if result and result.status != "done" else ""
         text = (
             f"{head}\nresult{status}:\n{quoted(came)}" if left > SOURCE // 4 else f"{one_line(call.name, 60)} > {label}"
@@ -144,7 +150,7 @@ def chain_request(messages: Sequence[Message], labels: Mapping[str, str]) -> tup
             break
         told.append(text)
     words = "\n".join(m.text for m in messages if m.role == "user" and m.kind != "note" and not m.agent)
-    parts = [f"The task:\n{quoted(fitted(clean(words), 800))}", *reversed(told)]
+    parts = [f"The task:\n{_safe(words, 800)}", *reversed(told)]
     return resource("prompts/chain_summary.md").strip(), "\n\n".join(parts)
 
 
