@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gongfu.context.budget import Budget, budget_for, tool_output_limit
-from gongfu.context.layout import assemble, stable_tokens
+from gongfu.context.budget import budget_for, tool_output_limit
+from gongfu.context.layout import marks_of, with_tail
+from gongfu.context.ledger import Ledger, message_tokens, tool_tokens
 from gongfu.context.pairing import pair
-from gongfu.context.units import Ledger, message_tokens, tool_tokens, units
-from gongfu.core.errors import Refusal
+from gongfu.context.tiers import ASSISTANT, REGULAR, USER
+from gongfu.context.units import units
+from gongfu.context.view import View
 from gongfu.core.messages import CallPart, Message, ResultPart, TextPart, user
 from gongfu.core.specs import ModelInfo, ToolSpec
-from gongfu.core.tokens import calibrated, image_tokens, text_tokens
 
 ids = st.sampled_from(["c1", "c2", "c3", "c4"])
 texts = st.builds(TextPart, text=st.text(max_size=20))
@@ -53,24 +53,6 @@ def test_pairing_gives_every_call_one_result_right_behind_it(messages: list[Mess
         assert len(repair.added) == 0
 
 
-@given(st.text(max_size=300), st.text(max_size=300))
-def test_the_estimate_of_a_text(one: str, two: str) -> None:
-    assert text_tokens(one) >= len(one) / 4
-    assert text_tokens(one + two) <= text_tokens(one) + text_tokens(two) <= text_tokens(one + two) + 1
-    assert text_tokens("a" * 400) == 100
-    assert text_tokens("功夫" * 100) == 150
-
-
-def test_images_and_calibration() -> None:
-    assert image_tokens(0, 0) == 1600
-    assert image_tokens(512, 512) >= 255
-    assert image_tokens(100, 4000) == image_tokens(4000, 100)
-    assert calibrated(100, []) == 100
-    assert calibrated(100, [0.5, 0.7]) == 100
-    assert calibrated(100, [9.0]) == 200
-    assert calibrated(100, [2.0, 1.1, 1.2, 1.1, 1.3, 1.1]) == 130
-
-
 @given(
     st.integers(0, 2_000_000),
     st.integers(0, 200_000),
@@ -103,12 +85,6 @@ def test_row_28_the_answer_is_clamped_to_what_the_window_leaves() -> None:
 
 
 TOOLS = (ToolSpec(name="echo", description="Echo.", parameters={"type": "object", "properties": {}}),)
-BIG = Budget(window=100_000, output=8000, total=90_000)
-
-
-def lay(history: list[Message], *, budget: Budget = BIG, tail: tuple[str, ...] = ()) -> object:
-    fixed = stable_tokens("sys", TOOLS)
-    return assemble(system="sys", tools=TOOLS, fixed=fixed, history=history, ledger=Ledger(), budget=budget, tail=tail)
 
 
 def history(n: int) -> list[Message]:
@@ -121,44 +97,41 @@ def history(n: int) -> list[Message]:
     return out
 
 
-@given(st.integers(1, 30), st.integers(1, 119))
-def test_a_longer_history_has_the_shorter_one_as_its_prefix(n: int, cut: int) -> None:
-    whole = history(n)
-    short = whole[: cut % len(whole) + 1]
-    one, two = lay(short), lay(whole)
-    assert two.messages[: len(short)] == one.messages
-    assert one.estimate == stable_tokens("sys", TOOLS) + sum(map(message_tokens, short))
-    assert one.marks == (len(short) - 1,)
-
-
 def test_the_tail_rides_on_the_last_message_and_is_not_stored() -> None:
     for messages in (history(2), history(2)[:-1], history(2)[:-3]):
-        with_tail = lay(messages, tail=("[Today is Monday.]",))
-        plain = lay(messages)
-        assert with_tail.messages[:-1] == plain.messages[:-1]
-        assert "[Today is Monday.]" in str(with_tail.messages[-1])
+        carried = with_tail(tuple(messages), ("[Today is Monday.]",))
+        assert list(carried[:-1]) == messages[:-1]
+        assert "[Today is Monday.]" in str(carried[-1])
         assert "Monday" not in str(messages)
-        assert with_tail.estimate > plain.estimate
+        assert with_tail(tuple(messages), ()) == tuple(messages)
 
 
-def test_what_cannot_fit_is_refused_with_numbers() -> None:
-    small = Budget(window=2000, output=500, total=400)
-    with pytest.raises(Refusal, match="REQUEST_EXCEEDS_WINDOW") as long:
-        lay(history(60), budget=small)
-    assert long.value.values["budget"] == 400
-    assert long.value.code == 3
-    with pytest.raises(Refusal, match="CURRENT_TURN_DOES_NOT_FIT"):
-        lay([user("x" * 4000)], budget=small)
+@given(st.integers(0, 4), st.integers(0, 80))
+def test_marks_stand_at_the_end_and_inside_and_move_seldom(head: int, more: int) -> None:
+    count = head + more
+    marks = marks_of(head, count)
+    assert len(marks) <= 3
+    assert list(marks) == sorted(set(marks))
+    assert all(0 <= m < count for m in marks)
+    if count:
+        assert marks[-1] == count - 1
+    if head and count:
+        assert head - 1 in marks
+    moved = sum(set(marks_of(head, n)[:-1]) != set(marks_of(head, n + 1)[:-1]) for n in range(head + 1, count))
+    assert moved <= 2 * (more // 12) + 2
 
 
 @given(st.integers(0, 20))
 def test_units_cover_the_history_once_in_order(n: int) -> None:
+    view = View()
     messages = history(n)
-    cut = list(units(messages, Ledger()))
-    assert [m for u in cut for m in u.messages] == messages
-    assert [u.start for u in cut] == sorted(u.start for u in cut)
-    assert {u.kind for u in cut} <= {"user", "tools", "assistant"}
+    view.sync(messages)
+    cut = units(view.slots, Ledger(), {})
+    places = [at for u in cut for at in range(u.at, u.at + u.size)]
+    assert places == list(range(len(messages)))
+    assert {u.tier for u in cut} <= {USER, ASSISTANT, REGULAR}
     assert sum(u.tokens for u in cut) == sum(map(message_tokens, messages))
+    assert all(u.less <= u.tokens for u in cut)
 
 
 def test_pricing_a_growing_history_is_linear() -> None:
