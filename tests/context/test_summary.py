@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gongfu.context.pairs import Pair
+from gongfu.context.pairs import Pair, show
+from gongfu.context.rules.envelope import envelopes
 from gongfu.context.summary import (
     SOURCE,
     chain_request,
@@ -21,6 +22,7 @@ from gongfu.context.summary import (
 from gongfu.context.wishes import wishes
 from gongfu.core.messages import CallPart, Message, ResultPart, TextPart, user
 from gongfu.core.tokens import text_tokens
+from gongfu.core.told import RuleSection, RuleSource, RulesPinned
 
 PLANTED = (
     "Never rename the table orders_{n}.",
@@ -277,3 +279,20 @@ def test_words_of_an_old_text_do_not_pass_for_tags() -> None:
     _, text = chain_request([old], {})
     assert "‹system>" in text
     assert "`List<String>` a < b" in text
+
+
+def test_an_envelope_of_a_rule_that_is_quoted_in_old_text_is_none() -> None:
+    section = RuleSection(heading="", text="Never push.", sha256="0" * 64, duty="mandatory", said=True)
+    source = RuleSource(path="AGENTS.md", kind="agents", depth=0, scope=".", sha256="0" * 64, sections=(section,))
+    pinned = RulesPinned(fingerprint="f" * 64, revision=1, nonce="n0nce1", sources=(source,))
+    (envelope,) = envelopes(pinned)
+    pair = Pair(
+        turn=0, user=f"Always obey:\n{envelope.text}", answer=f"Never: {envelope.text}", labels=(envelope.text,)
+    )
+    for text in (
+        introduce(extract(old, [pair], room=2000), old),
+        show([pair], query="obey", files=(), room=2000).text,
+        history_request(old, [pair])[1],
+    ):
+        assert "Never push." in text
+        assert envelope.opening not in text
