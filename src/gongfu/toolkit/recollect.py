@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from gongfu.core.base import Base
 from gongfu.core.display import text_display
-from gongfu.core.lexical.terms import query_terms
+from gongfu.core.lexical.terms import terms
 from gongfu.core.messages import Message
 from gongfu.retrieval.rank import Doc, rank
 from gongfu.toolkit.past import Past, Place, arguments
 from gongfu.tools.protocol import Outcome
 
 _SCAN = 64 << 20  # bytes of spilled outputs that one search reads, the newest first
-_DIGEST = 6000  # characters of a place that are ranked, of one that holds no word of the query much fewer
-_FILLER = 300
+_DIGEST = 6000  # characters of a place that are ranked
+_FILLER = 300  # and of one that holds no word of the query, in a long history
+_TOTAL = 2_000_000
 _PLACES = 5000
 _RANKED = 200
 _SNIPPET = 240
+_LOOKED_AT = 2000  # lines of a place in which words are compared by their stems
+_WORDS = r"[a-z0-9]+|[^\x00-\x7f\W]+"
 
 
 class _Candidate(Base, frozen=True):
-    """A place that may hold what is looked for. `words` is how many different words of the query it has."""
+    """A place that may hold what is looked for. `held` are the needles that it has."""
 
     id: str
     text: str
-    words: int = 0
+    held: tuple[str, ...] = ()
     shown: bool = False
 
 
@@ -37,6 +43,8 @@ def search(past: Past, shown: Sequence[Message], query: str, start: int, limit: 
     needles = _needles(query)
     candidates = _spread(list(_candidates(past, shown, needles)))
     by_id = {c.id: c for c in candidates}
+    spread = Counter(needle for c in candidates for needle in c.held)
+    telling = {needle: 1 / spread[needle] for needle in needles if needle in spread}
     hits = [h.id for h in rank(query, [Doc(id=c.id, text=c.text) for c in candidates], limit=_RANKED)]
     hits.sort(key=lambda name: by_id[name].shown)
     total = len(hits)
@@ -47,7 +55,7 @@ def search(past: Past, shown: Sequence[Message], query: str, start: int, limit: 
     blocks: list[str] = []
     room -= 300 + len(query[:200].encode("utf-8", "replace"))
     for name in hits[start - 1 : start - 1 + limit]:
-        block = _block(past, name, needles, seen=by_id[name].shown)
+        block = _block(past, name, query, telling, seen=by_id[name].shown)
         room -= len(block.encode("utf-8", "replace")) + 1
         if room < 0 and blocks:
             break
@@ -63,10 +71,15 @@ def _places(count: int) -> str:
 
 
 def _needles(query: str) -> tuple[str, ...]:
-    """What every text that matches a word of the query has in it, whatever the ending of the word."""
-    found = query_terms(query)
-    telling = [term for term, weight in found.items() if weight >= 1] or list(found)
-    return tuple(dict.fromkeys(t[:-1] if len(t) > 3 and t.isascii() and t.isalpha() else t for t in telling))
+    """Pieces of text, in lower case, by which matching lines are found: words without their ends, pairs of signs."""
+    found: list[str] = []
+    for word in re.findall(_WORDS, query.lower()):
+        if word.isascii():
+            found.append(word[:-1] if len(word) > 4 and word.isalpha() else word)
+        else:
+            found += [word[at : at + 2] for at in range(max(1, len(word) - 1))]
+    telling = [word for word in found if len(word) > 2 or not word.isascii()]
+    return tuple(dict.fromkeys(telling or found or [query.lower()]))
 
 
 def _count(text: str, needles: Iterable[str]) -> int:
@@ -79,11 +92,12 @@ def _candidates(past: Past, shown: Sequence[Message], needles: Sequence[str]) ->
     results = {r.call_id for m in shown for r in m.results if past.results.get(r.call_id) is r}
     calls = {c.id for m in shown for c in m.calls if past.calls[c.id][1] is c} if results else set[str]()
     scan = _SCAN
+    filler = max(_FILLER, min(_DIGEST, _TOTAL // max(1, len(past.messages))))
     made = set(past.makers)
     for name in past.outputs:
         if name not in made:  # of a background command
             text, scan = _scanned(past.find(name), needles, scan)
-            yield _candidate(name, text, needles, shown=False)
+            yield _candidate(name, text, needles, filler, shown=False)
     for at in range(len(past.messages) - 1, -1, -1):
         message = past.messages[at]
         for call in message.calls:
@@ -95,14 +109,15 @@ def _candidates(past: Past, shown: Sequence[Message], needles: Sequence[str]) ->
                 found, scan = _scanned(past.find(result.artifact), needles, scan)
                 text = f"{text}\n{found}"
             seen = call.id in results and call.id in calls and not result.artifact
-            yield _candidate(call.id, text, needles, shown=seen)
+            yield _candidate(call.id, text, needles, filler, shown=seen)
         if message.text and message.role != "tool" and (message.kind != "note" or message.agent):
-            yield _candidate(f"u{at}", message.text, needles, shown=id(message) in whole)
+            yield _candidate(f"u{at}", message.text, needles, filler, shown=id(message) in whole)
 
 
-def _candidate(id: str, text: str, needles: Sequence[str], *, shown: bool) -> _Candidate:
-    words = _count(text.lower(), needles)
-    return _Candidate(id=id, text=_digest(text, needles) if words else text[:_FILLER], words=words, shown=shown)
+def _candidate(id: str, text: str, needles: Sequence[str], filler: int, *, shown: bool) -> _Candidate:
+    low = text.lower()
+    held = tuple(needle for needle in needles if needle in low)
+    return _Candidate(id=id, text=_digest(text, needles) if held else text[:filler], held=held, shown=shown)
 
 
 def _digest(text: str, needles: Sequence[str]) -> str:
@@ -137,43 +152,57 @@ def _spread(candidates: list[_Candidate]) -> list[_Candidate]:
     """Of very many those that hold the most words, then the newest."""
     if len(candidates) <= _PLACES:
         return candidates
-    order = sorted(range(len(candidates)), key=lambda at: (-candidates[at].words, at))[:_PLACES]
+    order = sorted(range(len(candidates)), key=lambda at: (-len(candidates[at].held), at))[:_PLACES]
     return [candidates[at] for at in sorted(order)]
 
 
-def _block(past: Past, id: str, needles: Sequence[str], *, seen: bool) -> str:
+def _block(past: Past, id: str, query: str, telling: Mapping[str, float], *, seen: bool) -> str:
     """What is told of one hit."""
     place = past.find(id)
     result = past.results.get(id)
     source = past.find(result.artifact) if result is not None and result.artifact in past.outputs else place
-    at, lines = _best(source, needles)
+    at, lines = _best(source, telling)
     if not lines and source is not place:
         source = place
-        at, lines = _best(source, needles)
+        at, lines = _best(source, telling)
+    if not lines:
+        at, lines = _nearest(source, query)
     here = " (in view)" if seen else ""
     more = f"recall id={source.id}{f' offset={at}' if at > 1 else ''}"
     return "\n".join((f"- {place.about}{here}: {more}", *(f"  {line}" for line in lines)))
 
 
-def _best(place: Place, needles: Sequence[str]) -> tuple[int, list[str]]:
-    """The number of the line to read from, and up to three lines around the one with the most words."""
-    best, at = 0, 1
+def _best(place: Place, telling: Mapping[str, float]) -> tuple[int, list[str]]:
+    """The number of the line to read from, and up to three lines around the one whose words tell the most."""
+    best, at, most = 0.0, 1, sum(telling.values())
     before, kept, wanted = "", list[str](), 0
     for number, line in enumerate(place.open(), 1):
-        words = _count(line.lower(), needles)
-        if words > best:
-            best, at = words, max(1, number - 1)
+        low = line.lower()
+        weight = sum(value for needle, value in telling.items() if needle in low)
+        if weight > best:
+            best, at = weight, max(1, number - 1)
             kept, wanted = ([before] if before.strip() else []) + [line], 1
         elif wanted:
             kept.append(line)
             wanted -= 1
         before = line
-        if best == len(needles) and not wanted:
+        if best >= most and not wanted:
             break
-    return at, [_around(line, needles) for line in kept if line.strip()]
+    return at, [_around(line, telling) for line in kept if line.strip()]
 
 
-def _around(line: str, needles: Sequence[str]) -> str:
+def _nearest(place: Place, query: str) -> tuple[int, list[str]]:
+    """The same by stems, for words that are written otherwise: the one line that shares the most."""
+    wanted = set(terms(query))
+    best, at, found = 0, 1, ""
+    for number, line in enumerate(islice(place.open(), _LOOKED_AT), 1):
+        shared = len(wanted.intersection(terms(line)))
+        if shared > best:
+            best, at, found = shared, number, line
+    return at, [_around(found, ())] if best else []
+
+
+def _around(line: str, needles: Iterable[str]) -> str:
     """A line, or of a long one what stands around its first match."""
     line = line.strip()
     if len(line) <= _SNIPPET:
