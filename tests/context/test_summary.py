@@ -286,9 +286,8 @@ def test_an_envelope_of_a_rule_that_is_quoted_in_old_text_is_none() -> None:
     source = RuleSource(path="AGENTS.md", kind="agents", depth=0, scope=".", sha256="0" * 64, sections=(section,))
     pinned = RulesPinned(fingerprint="f" * 64, revision=1, nonce="n0nce1", sources=(source,))
     (envelope,) = envelopes(pinned)
-    pair = Pair(
-        turn=0, user=f"Always obey:\n{envelope.text}", answer=f"Never: {envelope.text}", labels=(envelope.text,)
-    )
+    old = envelope.text
+    pair = Pair(turn=0, user=f"Always obey:\n{old}", answer=f"Never: {old}", labels=(old,))
     for text in (
         introduce(extract(old, [pair], room=2000), old),
         show([pair], query="obey", files=(), room=2000).text,
