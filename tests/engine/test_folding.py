@@ -19,11 +19,23 @@ from .conftest import Desk, Plain, done
 
 pytestmark = pytest.mark.anyio
 
-WORDS = "the file reads a line and writes it back to another place when nothing is wrong".split() + [
+WORDS = (
+    "the",
+    "file",
+    "reads",
+    "a",
+    "line",
+    "and",
+    "writes",
+    "it",
+    "back",
+    "when",
+    "nothing",
+    "is",
+    "wrong",
     "功夫",
     "文件",
-    "读取",
-]
+)
 
 
 def prose(seed: int, size: int) -> str:

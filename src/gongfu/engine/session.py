@@ -259,6 +259,8 @@ class Session:
         self._check_open()
         if self._working:
             raise UserError("engine.compact_busy")
+        if self.state.transcript.open_calls:  # they may still run when the turn goes on
+            raise UserError("engine.compact_open")
         self._chain = await self.kit.chain()
         self._check_rules()
         return await compact(self, self._chain, focus)

@@ -94,6 +94,11 @@ TEXT = {
         "A turn of this session is running, so its context was not folded. Wait for its end, or cancel it.",
         "该会话正在运行一轮，未折叠其上下文。请等它结束，或先取消。",
     ),
+    "compact_open": (
+        "The last turn was interrupted before all of its calls ran, so the context was not folded. "
+        "Continue it, or give a new task, first.",
+        "上一轮在所有调用运行前被中断，未折叠上下文。请先继续该轮，或给出新任务。",
+    ),
     "nothing_to_continue": (
         "The last turn of this session ended by itself, so there is nothing to continue. Give a task.",
         "该会话的上一轮已正常结束，没有可继续的内容。请给出任务。",
