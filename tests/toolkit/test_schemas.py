@@ -8,6 +8,7 @@ import msgspec
 
 from gongfu.core.specs import ToolSpec
 from gongfu.core.tokens import text_tokens
+from gongfu.toolkit.agents import AgentTools
 from gongfu.toolkit.ask import ask_user
 from gongfu.toolkit.edit import edit_tools
 from gongfu.toolkit.files import file_tools
@@ -30,22 +31,22 @@ def core_specs(folder: Path) -> tuple[ToolSpec, ...]:
             search_tools(workspace, env={}),
             commands,
             (ask_user, todo),
-            (Recall.recall,),
+            (Recall.recall, AgentTools.task),
         ]
     ).specs
 
 
-def test_the_core_tools_cost_at_most_1500_tokens(tmp_path: Path) -> None:
+def test_the_core_tools_cost_at_most_1750_tokens(tmp_path: Path) -> None:
     specs = core_specs(tmp_path)
     assert [s.name for s in specs] == [
         "ask_user", "edit_file", "find_files", "list_files", "read_file", "recall", "search_text", "shell", "shell_job",
-        "todo", "write_file",
+        "task", "todo", "write_file",
     ]  # fmt: skip
     wire = [
         {"type": "function", "function": {"name": s.name, "description": s.description, "parameters": s.parameters}}
         for s in specs
     ]
-    assert text_tokens(msgspec.json.encode(wire).decode()) <= 1500
+    assert text_tokens(msgspec.json.encode(wire).decode()) <= 1750
 
 
 def test_every_tool_has_words_and_an_object_schema(tmp_path: Path) -> None:

@@ -46,7 +46,13 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         keep_env=settings.shell.keep_env,
     )
 
-    recall = Recall(messages=lambda: session.state.transcript.messages, files=lambda: app.artifacts.all(session.id))
+    recall = Recall(
+        messages=lambda: session.state.transcript.messages,
+        files=lambda: app.artifacts.all(session.id),
+        turns=lambda: session.state.context.turns,
+        labels=lambda: session.state.context.labels,
+        shown=lambda: session.state.context.view.messages,
+    )
     reads = ReadLog()
     limit = settings.context.max_tool_output
     toolsets = (

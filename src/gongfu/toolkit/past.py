@@ -38,8 +38,15 @@ class Place(Base, frozen=True):
 class Past:
     """One look at the raw history. `outputs` are the spilled ones by id, `labels` short names by call id."""
 
-    def __init__(self, messages: Sequence[Message], outputs: Mapping[str, Path], labels: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        outputs: Mapping[str, Path],
+        labels: Mapping[str, str],
+        turns: Sequence[int] | None = None,
+    ) -> None:
         self.messages = tuple(messages)
+        self._turns = turns
         self.outputs = outputs
         self._labels = labels
 
@@ -58,6 +65,8 @@ class Past:
     @cached_property
     def turns(self) -> list[int]:
         """The index of the words that began each turn."""
+        if self._turns is not None:
+            return list(self._turns)
         return [at for at, m in enumerate(self.messages) if m.role == "user" and not m.kind]
 
     @cached_property

@@ -33,7 +33,8 @@ class Page(Base, frozen=True):
 class Recall:
     """Recall for one session. `messages` is its raw history, `shown` what requests hold of it now.
 
-    `files` are its spilled outputs by id, `labels` short names of calls by call id.
+    `files` are its spilled outputs by id, `turns` the messages at which turns begin (None: those of the person),
+    `labels` short names of calls by call id.
     """
 
     def __init__(
@@ -41,16 +42,19 @@ class Recall:
         *,
         messages: Callable[[], Sequence[Message]],
         files: Callable[[], Mapping[str, Path]],
+        turns: Callable[[], Sequence[int]] | None = None,
         labels: Callable[[], Mapping[str, str]] = dict,
         shown: Callable[[], Sequence[Message]] = tuple,
     ) -> None:
         self._messages = messages
         self._files = files
+        self._turns = turns
         self._labels = labels
         self._shown = shown
 
     def _past(self) -> Past:
-        return Past(self._messages(), self._files(), self._labels())
+        turns = None if self._turns is None else self._turns()
+        return Past(self._messages(), self._files(), self._labels(), turns)
 
     async def _facts(self, args: dict[str, Any]) -> Facts:
         title = args.get("id") or f'"{args.get("query", "")}"'
