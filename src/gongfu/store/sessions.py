@@ -159,6 +159,10 @@ class Sessions:
                     "DELETE FROM event WHERE key > ? AND key < ?", (number * _SPAN, (number + 1) * _SPAN)
                 )
                 connection.execute("DELETE FROM session WHERE number = ?", (number,))
+            if rows:
+                from gongfu.store.search import forget_sessions  # a run that deletes nothing needs no search
+
+                forget_sessions(connection, rows)
         return [str(name) for _, name in rows]
 
     def _update(self, change: str, values: tuple[Any, ...], id: str) -> None:

@@ -29,7 +29,7 @@ _RUN: Final = re.compile(rf"(?P<paired>[{_PAIRED}]+)|{_WORD}(?:[.\-/\\:]{{1,2}}{
 _ASCII_RUN: Final = re.compile(rf"(?P<paired>\Z.)|\w+(?:[.\-/\\:]{{1,2}}\w+)*{_ENDS}", re.IGNORECASE)
 _TAIL: Final = re.compile("['’].*")
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\d_A-Z.\-/\\:]+|\d+")
-_SIGN: Final = re.compile(f"[{_PAIRED}]")
+_BETWEEN: Final = re.compile(r"[./\\:]+")
 _LONGEST: Final = 64
 _LITTLE: Final = 0.3
 _HALF: Final = 0.5
@@ -143,7 +143,7 @@ def _names(word: str) -> tuple[tuple[str, bool], ...]:
     parts = _PART.findall(word)
     if len(parts) == 1:
         return ((_fold(parts[0]), False),)
-    whole = _fold(word.replace("_", "").replace("-", ""))
+    whole = _fold(_BETWEEN.sub(".", word.replace("_", "").replace("-", "")))
     if len(whole) <= 3:  # "2d", "x1": one word
         return ((whole, False),) if whole else ()
     return (*((_fold(part), False) for part in parts), (whole, True))
