@@ -25,6 +25,7 @@ from gongfu.engine.state import SessionState
 if TYPE_CHECKING:
     from gongfu.context.ledger import Ledger
     from gongfu.context.rules.standing import Standing
+    from gongfu.context.units import Slot
 
 CACHE_SECONDS = 300.0  # how long a provider keeps a prompt, about
 OPTIONAL_RULES = 10  # percent of the budget
@@ -309,7 +310,7 @@ class Planner:
         found = [
             Included(id="tools", tier=SYSTEM, tokens=self._tool_tokens),
             Included(id="system", tier=SYSTEM, tokens=self._fixed - self._tool_tokens),
-            *(standing.included if standing is not None else ()),
+            *(_framed("rules", self._standing_tokens, standing.included) if standing is not None else ()),
             *self._items,
         ]
         if tail:
@@ -325,7 +326,7 @@ class Planner:
         notes = self._state.context.view.messages
         return [Included(id=name, tier=SYSTEM, tokens=self._ledger.tokens(notes[at])) for at, name in enumerate(names)]
 
-    def _joined_items(self, text: str) -> list[Included]:
+    def _joined_items(self, slot: Slot) -> list[Included]:
         """The envelopes in a note of rules that joined."""
         pinned = self._state.context.pinned
         if pinned is None:
@@ -333,7 +334,8 @@ class Planner:
         from gongfu.context.rules.envelope import envelopes
 
         joined = envelopes(pinned, self._state.context.joined)
-        return [Included(id=e.id, tier=SYSTEM, tokens=e.tokens) for e in joined if e.opening in text]
+        held = [Included(id=e.id, tier=SYSTEM, tokens=e.tokens) for e in joined if e.opening in slot.shown.text]
+        return _framed(f"rules:u{slot.at}", self._ledger.tokens(slot.shown), held)
 
     def _unit_items(self, start: int) -> list[Included]:
         slots = self._state.context.view.slots
@@ -351,10 +353,16 @@ class Planner:
                 tier = min((call_tier(c, results.get(c.id), {}) for c in slot.shown.calls), default=REGULAR)
                 level = "masked" if all(c.id in masked for c in slot.shown.calls) else "full"
             if slot.raw.id == RULES:
-                found.extend(self._joined_items(slot.shown.text))
+                found.extend(self._joined_items(slot))
                 at += 1
                 continue
             name = f"u{slot.at}"
             found.append(Included(id=name, tier=tier, level=level, tokens=tokens))
             at += 2 if paired else 1
         return found
+
+
+def _framed(name: str, tokens: int, held: Sequence[Included]) -> list[Included]:
+    """`held` behind a block `name` for the words around them, so that all of them are `tokens`."""
+    rest = tokens - sum(item.tokens for item in held)
+    return [Included(id=name, tier=SYSTEM, tokens=rest), *held] if rest > 0 else list(held)
