@@ -9,8 +9,10 @@ from typing import Any
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 import gongfu
+from gongfu.core.errors import UserError
 from gongfu.core.events import (
     AgentEvent,
     AgentFinished,
@@ -18,6 +20,8 @@ from gongfu.core.events import (
     AnswerReceived,
     MessageAdded,
     QuestionAsked,
+    RequestSent,
+    RulesPinned,
     SessionCreated,
     ToolFinished,
 )
@@ -25,6 +29,7 @@ from gongfu.core.messages import Message, ResultPart
 from gongfu.core.specs import Usage
 from gongfu.models.protocol import Request
 from gongfu.models.scripted import Call, Calls, Fault, Say, Scripted
+from gongfu.models.scripted.provider import SCRIPTED
 from gongfu.models.scripted.script import Step
 
 pytestmark = pytest.mark.anyio
@@ -465,3 +470,76 @@ async def test_a_sub_agents_session_can_be_opened_again_and_is_what_it_was(work:
     first, *_, last = cast.asked["look"]
     assert (first.system, first.tools) == (last.system, last.tools)
     assert last.messages[: len(first.messages)] == first.messages
+
+
+async def test_no_session_of_a_family_is_deleted_while_one_of_them_is_open_elsewhere(work: Path) -> None:
+    cast = Cast([Call("task", {"task": "look"}), Say("ok")], look=[Say("seen")])
+    async with opened(work, cast) as app:
+        ran = await run(app)
+        parent, child = ran.session.id, ran.children[0]
+    async with opened(work, cast) as other:
+        await other.session(child)
+        async with opened(work, cast) as app:
+            with pytest.raises(UserError) as refused:
+                await app.delete(parent)
+            assert refused.value.key == "engine.session_busy"
+            assert {row.id for row in app.sessions(children=True)} == {parent, child}
+            await app.session(parent)  # its lock was given back
+        assert await other.delete(parent) == [parent, child]  # those that are open here are closed first
+        assert other.sessions(children=True) == []
+
+
+async def test_mandatory_rules_stand_in_each_request_of_a_sub_agent_with_receipts_of_its_own(work: Path) -> None:
+    (work / "AGENTS.md").write_text("# House rules\n\nNever speak of 橙子.\n")
+    cast = Cast(
+        [Call("task", {"task": "look"}), Say("ok")],
+        look=[Call("shell", {"command": "echo changed > AGENTS.md"}), Call("task", {"task": "below"}), Say("seen")],
+        below=[Call("read_file", {"path": "a.txt"}), Say("deep")],
+    )
+    async with opened(work, cast, yes=True, rules="mandatory-all") as app:
+        ran = await run(app)
+        assert ran.finished.status == "done"
+        pins = [ran.of(RulesPinned, id) for id in (ran.session.id, *ran.children)]
+        assert len(pins) == 3
+        assert len({p.fingerprint for (p,) in pins}) == 1  # also below, after the file had been changed on disk
+        for child in ran.children:
+            kinds = [type(e.event).__name__ for e in app.journal.read(child)]
+            assert kinds[:2] == ["SessionCreated", "RulesPinned"]
+            sent = ran.of(RequestSent, child)
+            assert [e.rules for e in sent] == [pins[0][0].fingerprint] * len(sent)
+            assert [r.request for r in app.receipts(child)] == [e.request for e in sent]
+        bodies = cast.model.bodies
+        assert len(bodies) == sum(len(ran.of(RequestSent, id)) for id in (ran.session.id, *ran.children))
+        assert [b.decode().count("Never speak of 橙子.") for b in bodies] == [1] * len(bodies)
+
+
+async def test_rules_that_do_not_fit_refuse_the_sub_agent_and_nothing_is_sent_for_it(work: Path) -> None:
+    small = Scripted([Say("never")], info=replace(SCRIPTED, ref="small/small", name="small", window=8_000))
+    (work / "AGENTS.md").write_text("Keep this in mind, always and everywhere. " * 600)
+    cast = Cast([Call("task", {"task": "look", "model": "small/small"}), Say("ok")], look=[Say("never")])
+    env = {"PATH": os.environ["PATH"], "HOME": str(work.parent)}
+    app = gongfu.open(
+        work, home=work.parent / "home", env=env, yes=True, rules="mandatory-all",
+        providers={REF: cast.model, "small/small": small},
+    )  # fmt: skip
+    async with app:
+        ran = await run(app)
+        assert ran.finished.status == "done"
+        (finished,) = ran.of(AgentFinished)
+        assert (finished.status, finished.requests) == ("refused", 0)
+    assert small.requests == []
+    (result,) = results(cast.asked[""][1])
+    assert result.status == "failed"
+    assert "did not finish (refused)" in result.text
+
+
+async def test_a_sub_agent_works_with_the_model_it_was_given(work: Path) -> None:
+    other = Scripted([Say("by the other")], info=replace(SCRIPTED, ref="other/模型", name="模型"))
+    cast = Cast([Call("task", {"task": "look", "model": "other/模型"}), Say("ok")], look=[Say("never")])
+    env = {"PATH": os.environ["PATH"], "HOME": str(work.parent)}
+    providers = {REF: cast.model, "other/模型": other}
+    async with gongfu.open(work, home=work.parent / "home", env=env, providers=providers) as app:
+        ran = await run(app)
+        assert ran.of(AgentStarted)[0].model == "other/模型"
+    assert results(cast.asked[""][1])[0].text.startswith("by the other\n")
+    assert len(other.requests) == 1

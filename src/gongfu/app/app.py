@@ -318,19 +318,23 @@ class App:
     async def delete(self, id: str) -> list[str]:
         """Really delete a session with its artifacts; the ids that went (its children go with it).
 
-        UserError when another process has it open.
+        UserError when another process has one of them open.
         """
         row = self.rows.get(id)
-        known = self._open.get(row.id)
-        if known is not None:
-            await known.close()
-        self._lock(row.id)
+        locked: list[str] = []
         try:
+            for name in self.rows.family(row.id):
+                known = self._open.get(name)
+                if known is not None:
+                    await known.close()
+                self._lock(name)
+                locked.append(name)
             gone = self.rows.delete(row.id)
             for name in gone:
                 self.artifacts.delete(name)
         finally:
-            self._forget(row.id)
+            for name in locked:
+                self._forget(name)
         return gone
 
     def report(self, details: str) -> Path:

@@ -14,6 +14,11 @@ from gongfu.core.specs import Usage
 from gongfu.store.database import Database
 
 _SPAN: Final = 1 << 32
+_FAMILY: Final = (
+    "WITH RECURSIVE family (number, id) AS (SELECT number, id FROM session WHERE id = ?"
+    " UNION SELECT s.number, s.id FROM session s JOIN family f ON s.parent = f.id AND s.parent <> '')"
+    " SELECT number, id FROM family"
+)
 _COLUMNS: Final = "id, title, directory, root, parent, created, updated, turns, tokens, cost"
 
 
@@ -141,6 +146,10 @@ class Sessions:
             (root if root is None else as_text(root), children, limit, offset),
         )
 
+    def family(self, id: str) -> list[str]:
+        """The session and those that it started, and they, first the session itself; [] for an unknown id."""
+        return [str(name) for _, name in self._db.read(_FAMILY, (id,))]
+
     def delete(self, id: str) -> list[str]:
         """Delete a session, those it started, and all their events; return their ids.
 
@@ -148,12 +157,7 @@ class Sessions:
         """
         with self._db.write() as connection:
             connection.execute("PRAGMA secure_delete=ON")
-            rows = connection.execute(
-                "WITH RECURSIVE family (number, id) AS (SELECT number, id FROM session WHERE id = ?"
-                " UNION SELECT s.number, s.id FROM session s JOIN family f ON s.parent = f.id AND s.parent <> '')"
-                " SELECT number, id FROM family",
-                (id,),
-            ).fetchall()
+            rows = connection.execute(_FAMILY, (id,)).fetchall()
             for number, _ in rows:
                 connection.execute(
                     "DELETE FROM event WHERE key > ? AND key < ?", (number * _SPAN, (number + 1) * _SPAN)
