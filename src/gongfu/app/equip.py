@@ -66,12 +66,14 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
     )
 
     def folded(gone: Sequence[CallPart], visible: Sequence[CallPart]) -> None:
-        done = {r.call_id for m in session.state.transcript.messages for r in m.results if r.status == "done"}
+        state = session.state
+        done = {r.call_id: r.text for m in state.transcript.messages for r in m.results if r.status == "done"}
+        full = {r.call_id for m in state.context.view.messages for r in m.results if r.text == done.get(r.call_id)}
         forget_folded(
             reads,
             lambda path: workspace.locate(path).path,
-            [call for call in gone if call.id in done],
-            [call for call in visible if call.id in done],
+            [call for call in (*gone, *visible) if call.id in done and call.id not in full],
+            [call for call in visible if call.id in full],
         )
 
     return Registry(toolsets), jobs.close, folded
