@@ -137,7 +137,7 @@ def decide(task: Task) -> Fold | None:
         if after <= task.total and (task.forced or before - after >= task.least):
             return _fold(desk, rung)
     _only_must(desk)
-    after = task.fixed + NOTE + desk.used
+    after = task.fixed + task.moving + NOTE + desk.used
     if not task.forced and before - after < task.least:
         return None
     return _fold(desk, 4)

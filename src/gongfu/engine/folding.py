@@ -49,16 +49,24 @@ class Folding:
         from gongfu.context.fold import decide  # a short run never folds
 
         task = self._task(keep_recent, back=back)
-        decided = decide(task)
-        if decided is None:
-            return None
-        event = self._worded(task, decided)
-        if event.after > self._total and decided.rung < 4:
-            decided = decide(replace(task, start=4, forced=True))
-            event = event if decided is None else self._worded(task, decided)
-        if event.after > self._total or (self._reason == "manual" and event.after >= self._before):
-            return None
-        return event
+        for attempt in (task, replace(task, start=4)):
+            decided = decide(attempt)
+            if decided is None:
+                return None
+            event = self._worded(task, decided)
+            if event.after > self._total and decided.rung == 4:  # a recollection is of less worth than going on
+                event = self._measured(replace(event, pairs="", shown=(), chain="", summary=""))
+            if self._enough(event):
+                return event
+        return None
+
+    def _enough(self, event: EpochOpened) -> bool:
+        """Whether a fold is worth it, measured on the messages themselves; one that is forced need only fit."""
+        if event.after > self._total:
+            return False
+        if self._reason == "manual":
+            return event.after < self._before
+        return event.forced or self._before - event.after >= event.least
 
     def _task(self, keep_recent: int, *, back: bool) -> Task:
         from gongfu.context.fold import LOW, Task, least_freed
