@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from gongfu.app.equip import equip
 from gongfu.app.note import UNFINISHED_DAYS, environment_note, today, unfinished_note
 from gongfu.app.options import Options
-from gongfu.app.rules import pin_for
+from gongfu.app.rules import pin_for, repin_for, warnings_for
 from gongfu.app.spawn import Spawner
 from gongfu.config.paths import Places
 from gongfu.config.settings import Settings
@@ -180,7 +180,7 @@ class App:
         )
         pinned = pin_for(self, session)  # a refusal leaves nothing behind
         self._add_row(created)
-        session.stream.emit(created, *(() if pinned is None else (pinned,)))
+        session.stream.emit(created, *(() if pinned is None else (pinned, *warnings_for(self, pinned))))
 
     def _add_row(self, created: SessionCreated) -> None:
         self.rows.create(
@@ -189,7 +189,13 @@ class App:
 
     def _reopen(self, id: str) -> Session:
         known = self._open.get(id)
-        return self._load(self._make_again(id)) if known is None else known
+        if known is not None:
+            return known
+        session = self._load(self._make_again(id))
+        pinned = session.state.context.pinned
+        if pinned is not None and self.options.rules and (other := repin_for(self, id, pinned)) is not None:
+            session.stream.emit(other)
+        return session
 
     def _make_again(self, id: str) -> Session:
         first = next(self.journal.read(id, before=2), None)

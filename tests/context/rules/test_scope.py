@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from gongfu.context.rules.scope import touched, undelivered
 
 from .project import draft, pinned
 
-ROOT = Path(os.path.abspath("/project"))
+ROOT = Path("/project").absolute()
 NESTED = draft("n", "sub/AGENTS.md", depth=1, scope="sub", nested=True)
 DEEP = draft("d", "sub/in/AGENTS.md", depth=2, scope="sub/in", nested=True)
 NARROW = draft("p", ".gongfu/rules/p.md", kind="rules", paths=("src/**/*.py", "*.toml"))

@@ -7,21 +7,35 @@ _EXCLUDE_ZH = "或将其排除：`gongfu rules classify PATH excluded`"
 
 TEXT = {
     "exceed_budget": (
-        "RULES_EXCEED_BUDGET: the mandatory rules take about {tokens:,} tokens, and {allowed:,} of {budget:,} are set aside for them: {rules}. " + _KEPT
+        "RULES_EXCEED_BUDGET: the mandatory rules take about {tokens:,} tokens, and {allowed:,} of {budget:,} are set aside for them: {rules}. "
+        + _KEPT
         + " Shorten them, narrow them with `paths:`, make some optional with `gongfu rules classify`, raise `context.rules_share`, or use a model with a larger window.",
-        "RULES_EXCEED_BUDGET：必须遵守的规则约需 {tokens:,} 个 token，而 {budget:,} 中只为其预留 {allowed:,}：{rules}。" + _KEPT_ZH
+        "RULES_EXCEED_BUDGET：必须遵守的规则约需 {tokens:,} 个 token，而 {budget:,} 中只为其预留 {allowed:,}：{rules}。"
+        + _KEPT_ZH
         + "请缩短规则、用 `paths:` 限定范围、用 `gongfu rules classify` 将部分设为可选、调高 `context.rules_share`，或换用窗口更大的模型。",
     ),
     "limit_size": (
-        "RULES_LIMIT: larger than the {limit} KiB that one rule file may have: {files}. " + _KEPT + " Split it, " + _EXCLUDE + ".",
+        "RULES_LIMIT: larger than the {limit} KiB that one rule file may have: {files}. "
+        + _KEPT
+        + " Split it, "
+        + _EXCLUDE
+        + ".",
         "RULES_LIMIT：超过单个规则文件的上限 {limit} KiB：{files}。" + _KEPT_ZH + "请拆分，" + _EXCLUDE_ZH + "。",
     ),
     "limit_depth": (
-        "RULES_LIMIT: rule files more than 32 folders below the root: {files}. " + _KEPT + " Move it up, " + _EXCLUDE + ".",
+        "RULES_LIMIT: rule files more than 32 folders below the root: {files}. "
+        + _KEPT
+        + " Move it up, "
+        + _EXCLUDE
+        + ".",
         "RULES_LIMIT：规则文件位于根目录下超过 32 层：{files}。" + _KEPT_ZH + "请上移，" + _EXCLUDE_ZH + "。",
     ),
     "limit_link": (
-        "RULES_LIMIT: a rule file must be a file of its own and no link: {files}. " + _KEPT + " Put a copy in its place, " + _EXCLUDE + ".",
+        "RULES_LIMIT: a rule file must be a file of its own and no link: {files}. "
+        + _KEPT
+        + " Put a copy in its place, "
+        + _EXCLUDE
+        + ".",
         "RULES_LIMIT：规则文件必须是独立文件，不能是链接：{files}。" + _KEPT_ZH + "请换成副本，" + _EXCLUDE_ZH + "。",
     ),
     "limit_nul": (
@@ -41,23 +55,48 @@ TEXT = {
         "RULES_LIMIT：无法读取：{files}。" + _KEPT_ZH + "请使其可读，" + _EXCLUDE_ZH + "。",
     ),
     "limit_files": (
-        "RULES_LIMIT: {count} rule files, and {limit} is the most; beyond it: {files}. " + _KEPT + " Join some, " + _EXCLUDE + " (PATH may be a pattern such as 'vendor/**').",
-        "RULES_LIMIT：共有 {count} 个规则文件，上限为 {limit} 个；超出的有：{files}。" + _KEPT_ZH + "请合并一些，" + _EXCLUDE_ZH + "（PATH 可以是 'vendor/**' 这样的模式）。",
+        "RULES_LIMIT: {count} rule files, and {limit} is the most; beyond it: {files}. "
+        + _KEPT
+        + " Join some, "
+        + _EXCLUDE
+        + " (PATH may be a pattern such as 'vendor/**').",
+        "RULES_LIMIT：共有 {count} 个规则文件，上限为 {limit} 个；超出的有：{files}。"
+        + _KEPT_ZH
+        + "请合并一些，"
+        + _EXCLUDE_ZH
+        + "（PATH 可以是 'vendor/**' 这样的模式）。",
     ),
     "limit_total": (
-        "RULES_LIMIT: the rule files have {size} KiB in all, and {limit} is the most; beyond it: {files}. " + _KEPT + " Shorten some, " + _EXCLUDE + ".",
-        "RULES_LIMIT：规则文件共 {size} KiB，上限为 {limit} KiB；超出的有：{files}。" + _KEPT_ZH + "请缩短一些，" + _EXCLUDE_ZH + "。",
+        "RULES_LIMIT: the rule files have {size} KiB in all, and {limit} is the most; beyond it: {files}. "
+        + _KEPT
+        + " Shorten some, "
+        + _EXCLUDE
+        + ".",
+        "RULES_LIMIT：规则文件共 {size} KiB，上限为 {limit} KiB；超出的有：{files}。"
+        + _KEPT_ZH
+        + "请缩短一些，"
+        + _EXCLUDE_ZH
+        + "。",
     ),
     "snapshot_corrupt": (
-        "SNAPSHOT_CORRUPT: the rules that this session was pinned to are not what was recorded ({what}). " + _KEPT + " `gongfu rules refresh` pins those on disk after your review.",
-        "SNAPSHOT_CORRUPT：本会话固定的规则与记录不符（{what}）。" + _KEPT_ZH + "`gongfu rules refresh` 会在你确认后固定磁盘上的规则。",
+        "SNAPSHOT_CORRUPT: the rules that this session was pinned to are not what was recorded ({what}). "
+        + _KEPT
+        + " `gongfu rules refresh` pins those on disk after your review.",
+        "SNAPSHOT_CORRUPT：本会话固定的规则与记录不符（{what}）。"
+        + _KEPT_ZH
+        + "`gongfu rules refresh` 会在你确认后固定磁盘上的规则。",
     ),
     "not_delivered": (
-        "RULES_NOT_DELIVERED: the request would carry {rule} {count} times instead of as it must. " + _KEPT + " Please report this; `gongfu rules show` tells what is configured.",
-        "RULES_NOT_DELIVERED：请求中规则 {rule} 出现了 {count} 次，与要求不符。" + _KEPT_ZH + "请报告此问题；`gongfu rules show` 可查看配置。",
+        "RULES_NOT_DELIVERED: the request would carry {rule} {count} times instead of as it must. "
+        + _KEPT
+        + " Please report this; `gongfu rules show` tells what is configured.",
+        "RULES_NOT_DELIVERED：请求中规则 {rule} 出现了 {count} 次，与要求不符。"
+        + _KEPT_ZH
+        + "请报告此问题；`gongfu rules show` 可查看配置。",
     ),
     "origin_mismatch": (
-        "TOOL_ORIGIN_MISMATCH: the call was made under rules {found} and {pinned} hold now, so it did not run. " + "The history is kept; go on, and the model decides anew.",
+        "TOOL_ORIGIN_MISMATCH: the call was made under rules {found} and {pinned} hold now, so it did not run. "
+        + "The history is kept; go on, and the model decides anew.",
         "TOOL_ORIGIN_MISMATCH：该调用是在规则 {found} 下作出的，而现在生效的是 {pinned}，因此没有运行。历史保留不变；继续即可由模型重新决定。",
     ),
     "changed_running": (
@@ -132,13 +171,22 @@ TEXT = {
         "Rules of session {session}: revision {revision}, fingerprint {fingerprint}, by {by}",
         "会话 {session} 的规则：第 {revision} 版，指纹 {fingerprint}，来源 {by}",
     ),
-    "title_disk": ("Rules that a new session is pinned to: fingerprint {fingerprint}", "新会话将固定的规则：指纹 {fingerprint}"),
+    "title_disk": (
+        "Rules that a new session is pinned to: fingerprint {fingerprint}",
+        "新会话将固定的规则：指纹 {fingerprint}",
+    ),
     "not_yet": ("not yet", "尚未"),
     "never": ("never", "从不"),
     "joins": ("joins when touched", "触及时加入"),
     "ignored_empty": ("Ignored: {path} (empty)", "已忽略：{path}（空文件）"),
-    "ignored_same": ("Ignored: {path} (says what AGENTS.md beside it says)", "已忽略：{path}（与同文件夹的 AGENTS.md 相同）"),
-    "ignored_excluded": ("Ignored: {path} (excluded, and no rule as it is)", "已忽略：{path}（已排除，且不能作为规则）"),
+    "ignored_same": (
+        "Ignored: {path} (says what AGENTS.md beside it says)",
+        "已忽略：{path}（与同文件夹的 AGENTS.md 相同）",
+    ),
+    "ignored_excluded": (
+        "Ignored: {path} (excluded, and no rule as it is)",
+        "已忽略：{path}（已排除，且不能作为规则）",
+    ),
     "ignored_front_matter": ("Front matter ignored: {path} (it could not be read)", "已忽略文件头：{path}（无法读取）"),
     "ignored_walk": ("Not all folders below {path} were searched for rules", "{path} 下的文件夹未能全部查找"),
     "conflict": (
@@ -157,7 +205,10 @@ TEXT = {
         "Configured is what you decided, delivered is what requests carried. Whether a model follows a rule is not known.",
         "“配置”是你的决定，“已送达”是请求中实际携带的内容。模型是否遵守规则无从得知。",
     ),
-    "none": ("There are no rule files here (AGENTS.md, CLAUDE.md, .gongfu/rules/*.md).", "这里没有规则文件（AGENTS.md、CLAUDE.md、.gongfu/rules/*.md）。"),
+    "none": (
+        "There are no rule files here (AGENTS.md, CLAUDE.md, .gongfu/rules/*.md).",
+        "这里没有规则文件（AGENTS.md、CLAUDE.md、.gongfu/rules/*.md）。",
+    ),
     "none_session": ("No rules were pinned to this session.", "本会话没有固定任何规则。"),
     "no_history": ("Nothing was said of the rules here yet.", "这里还没有关于规则的记录。"),
     "revision": (
@@ -208,7 +259,7 @@ TEXT = {
         "{wanted!r} 不是规则选项；可用的有 mandatory-root、mandatory-all 和 optional。",
     ),
     "left_out": (
-        "Optional rules were left out for want of room: {rules} ({tokens:,} tokens; {room:,} are set aside). `gongfu rules classify PATH mandatory` makes one a must.",
-        "因空间不足，省略了可选规则：{rules}（{tokens:,} 个 token，预留 {room:,}）。用 `gongfu rules classify PATH mandatory` 可设为必须。",
+        "Optional rules were left out for want of room: {rules} ({tokens:,} tokens). `gongfu rules classify PATH mandatory` makes one a must.",
+        "因空间不足，省略了可选规则：{rules}（{tokens:,} 个 token）。用 `gongfu rules classify PATH mandatory` 可设为必须。",
     ),
 }
