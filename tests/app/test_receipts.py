@@ -1,0 +1,243 @@
+"""The receipts are the requests: through the real App, against what a server on loopback received."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import gongfu
+from gongfu.app import App
+from gongfu.context.receipt import Receipt
+from gongfu.context.xray import totals
+from gongfu.core.events import EpochOpened
+from gongfu.core.messages import Message
+from gongfu.engine.state import SessionState
+from gongfu.models.scripted import Call, Calls, Fault, Match, Say, Server, serve
+from gongfu.models.scripted.server import Received
+
+from .wire import check_receipt, covers, system_text, tool_names, units_of, wire_messages
+
+pytestmark = pytest.mark.anyio
+APIS = ("openai_chat", "openai_responses", "anthropic")
+FILES = 40
+LABEL = "tool_use_summary_generation"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    (folder / ".git").mkdir(parents=True)
+    for n in range(FILES):
+        (folder / f"f{n}.txt").write_text(f"mark-{n:03d} " + f"text of file {n}\n" * 150)
+    return folder
+
+
+@asynccontextmanager
+async def opened(work: Path, server: Server, api: str = "openai_chat", *, window: int = 24_000, fast: bool = False,
+                 **options: Any) -> AsyncGenerator[App, None]:  # fmt: skip
+    home = work.parent / "home"
+    home.mkdir(exist_ok=True)
+    base = server.root_url if api == "anthropic" else server.base_url
+    lines = [
+        "models:", "  main: [mine/m]", *(["  fast: [mine/quick]"] if fast else []),
+        "providers:", "  mine:", f"    api: {api}", f"    base_url: {base}", "    api_key: sk-none",
+        "model_settings:", "  mine/m:", f"    window: {window}", "    max_output_tokens: 2000",
+        "  mine/quick:", "    window: 16000", "    max_output_tokens: 500",
+    ]  # fmt: skip
+    (home / "config.yaml").write_text("\n".join(lines) + "\n")
+    env = {"PATH": os.environ["PATH"], "HOME": str(work.parent), "NO_PROXY": "127.0.0.1"}
+    async with gongfu.open(work, home=home, env=env, yes=True, **options) as app:
+        yield app
+
+
+def reads(count: int, start: int = 0) -> list[Any]:
+    steps = range(start, start + count)
+    return [Call("read_file", {"path": f"f{n % FILES}.txt"}, text=f"Step {n}.") for n in steps]
+
+
+async def prompt(app: App, text: str, id: str = "") -> str:
+    session = await app.session(id)
+    with anyio.fail_after(60):
+        assert (await (await session.prompt(text))).status == "done"
+    return session.id
+
+
+def transcript(app: App, id: str) -> Sequence[Message]:
+    state = SessionState()
+    for entry in app.journal.read(id):
+        state.apply(entry.event)
+    return state.transcript.messages
+
+
+def matched(app: App, ids: Sequence[str], requests: Sequence[Received]) -> list[tuple[str, Receipt, Received]]:
+    """Each receipt with its request on the wire; there must be as many, one for each."""
+    all_receipts = [(id, receipt) for id in ids for receipt in app.receipts(id)]
+    assert len(all_receipts) == len(requests)
+    left = list(requests)
+    pairs: list[tuple[str, Receipt, Received]] = []
+    for id, receipt in sorted(all_receipts, key=lambda pair: pair[1].time):
+        found = next(r for r in left if hashlib.sha256(r.raw).hexdigest()[:16] == receipt.prefix)
+        left.remove(found)
+        pairs.append((id, receipt, found))
+    assert not left
+    return pairs
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_each_receipt_is_its_request_over_folds(work: Path, api: str) -> None:
+    (work / "AGENTS.md").write_text("# Style\nWrite short functions.\n")
+    async with serve([*reads(24), Say("Half."), *reads(12, 24), Say("Done.")]) as server:
+        async with opened(work, server, api, rules="mandatory-all") as app:
+            id = await prompt(app, "Read the first files.")
+            await prompt(app, "Read on.", id)
+            seen = app.xray(id)
+            pairs = matched(app, [id], server.requests)
+            words = transcript(app, id)
+        server.finish()
+    assert seen.folds
+    assert len(pairs) == 38
+    for _, receipt, request in pairs:
+        check_receipt(receipt, request.raw, request.body, words)
+        assert [line.state for line in seen.rules_of(receipt)] == ["delivered"]
+
+
+async def test_what_was_folded_is_not_in_the_request_and_what_is_masked_is_not_in_full(work: Path) -> None:
+    async with serve([*reads(24), Say("Half."), *reads(12, 24), Say("Done.")]) as server, opened(work, server, window=13_000) as app:
+        id = await prompt(app, "Read the first files.")
+        await prompt(app, "Read on.", id)
+        pairs = matched(app, [id], server.requests)
+        words = transcript(app, id)
+    absent = masked = 0
+    for _, receipt, request in pairs:
+        held = {int(item.id[1:]): item for item in units_of(receipt.included)}
+        for at in (n for n, message in enumerate(words) if message.role == "tool"):
+            text = words[at].results[0].text
+            shown = text.strip().encode() in request.raw.replace(b"\\n", b"\n").replace(b"\\t", b"\t")
+            item = held.get(at - 1)
+            if item is not None and item.level == "full":
+                continue  # seen by check_receipt; it may have been shortened
+            assert not shown, (receipt.number, at)
+            masked += item is not None
+            gone = any(covers(o.id, at - 1) for o in receipt.omitted)
+            absent += gone
+            assert gone or item is not None or at >= max(held), (receipt.number, at)
+    assert absent
+    assert masked
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_a_cache_that_is_not_broken_begins_with_the_same_bytes(work: Path, api: str) -> None:
+    async with serve([*reads(30), Say("Done.")]) as server, opened(work, server, api) as app:
+        id = await prompt(app, "Read.")
+        pairs = matched(app, [id], server.requests)
+        summed = totals(app.receipts(id))
+    broken = 0
+    for (_, before, first), (_, receipt, second) in pairwise(pairs):
+        old, new = wire_messages(first.body), wire_messages(second.body)
+        assert tool_names(first.body) == tool_names(second.body)
+        assert system_text(first.body) == system_text(second.body)
+        if receipt.broke:
+            broken += 1
+            assert new[: len(old)] != old
+            assert (receipt.broke, receipt.fold) == ("epoch", "high")
+            assert receipt.reused < before.raw
+        else:
+            assert new[: len(old)] == old
+            assert receipt.reused == before.raw
+    assert broken == len(summed.breaks) > 0
+    assert summed.main.share is not None
+    assert summed.main.share > 0.6
+
+
+async def test_a_retry_has_a_receipt_of_its_own(work: Path) -> None:
+    steps = [*reads(2), Fault("status", status=529, retry_after=0.0), Say("Done.")]
+    async with serve(steps) as server, opened(work, server) as app:
+        id = await prompt(app, "Read.")
+        pairs = matched(app, [id], server.requests)
+        words = transcript(app, id)
+    failed, again = [receipt for _, receipt, _ in pairs[2:]]
+    assert (failed.attempt, bool(failed.fault), failed.status) == (1, True, 529)
+    assert (again.attempt, again.fault, again.finish) == (2, "", "stop")
+    assert (again.included, again.reused, again.broke) == (failed.included, failed.raw, "")
+    for _, receipt, request in pairs:
+        check_receipt(receipt, request.raw, request.body, words)
+
+
+async def test_an_overflow_is_told_with_its_fold(work: Path) -> None:
+    steps = [*reads(8), Fault("overflow"), Say("Done.")]
+    async with serve(steps) as server, opened(work, server, window=60_000) as app:
+        id = await prompt(app, "Read.")
+        pairs = matched(app, [id], server.requests)
+        words = transcript(app, id)
+        seen = app.xray(id)
+    assert [f.event.reason for f in seen.folds] == ["overflow"]
+    refused, after = [receipt for _, receipt, _ in pairs[-2:]]
+    assert refused.fault
+    assert (after.fold, after.epoch, after.broke) == ("overflow", 1, "epoch")
+    assert after.raw < refused.raw
+    for _, receipt, request in pairs:
+        check_receipt(receipt, request.raw, request.body, words)
+
+
+async def test_requests_beside_the_turn_have_receipts_too(work: Path) -> None:
+    calls = [Calls((Call("read_file", {"path": f"f{n}.txt"}), Call("list_files", {}))) for n in range(3)]
+    beside = Say("Read some files", when=Match(model="quick"), times=0)
+    async with serve([beside, *calls, Say("Done.")]) as server, opened(work, server, fast=True) as app:
+        id = await prompt(app, "Read.")
+        session = await app.session(id)
+        await session.close()
+        pairs = matched(app, [id], server.requests)
+    aside = [receipt for _, receipt, _ in pairs if receipt.purpose != "main"]
+    assert {receipt.model for receipt in aside} == {"mine/quick"}
+    assert {receipt.scope for receipt in aside} == {"auxiliary"}
+    assert LABEL in {receipt.purpose for receipt in aside}
+    assert [receipt.purpose for _, receipt, request in pairs if request.body["model"] == "m"] == ["main"] * 4
+
+
+async def test_a_sub_agent_has_receipts_in_its_own_session(work: Path) -> None:
+    (work / "AGENTS.md").write_text("# Style\nWrite short functions.\n")
+    inner = [
+        Call("read_file", {"path": "f1.txt"}, when=Match(contains="LOOK-AT-IT", lacks=("mark-001", "Find out"))),
+        Say("It is a file.", when=Match(contains=("LOOK-AT-IT", "mark-001"), lacks="Find out")),
+    ]
+    outer = [Call("task", {"task": "LOOK-AT-IT and tell."}), Say("Found.")]
+    async with serve([*inner, *outer]) as server, opened(work, server, rules="mandatory-all") as app:
+        id = await prompt(app, "Find out.")
+        seen = app.xray(id)
+        child = seen.children[0].started.session
+        pairs = matched(app, [id, child], server.requests)
+        words = {name: transcript(app, name) for name in (id, child)}
+        inner_seen = app.xray(child)
+    assert [name == child for name, _, _ in pairs] == [False, True, True, False]
+    for name, receipt, request in pairs:
+        check_receipt(receipt, request.raw, request.body, words[name])
+        x = inner_seen if name == child else seen
+        assert [line.state for line in x.rules_of(receipt)] == ["delivered"]
+    assert inner_seen.parent == id
+    assert seen.children[0].finished is not None
+    assert seen.children[0].finished.requests == 2
+
+
+async def test_receipts_are_the_same_after_the_session_is_opened_again(work: Path) -> None:
+    async with serve([*reads(14), Say("Half."), *reads(3, 14), Say("Done.")]) as server:
+        async with opened(work, server) as app:
+            id = await prompt(app, "Read.")
+        async with opened(work, server) as app:
+            await prompt(app, "Read on.", id)
+            pairs = matched(app, [id], server.requests)
+            words = transcript(app, id)
+            epochs = [e.event for e in app.journal.read(id) if isinstance(e.event, EpochOpened)]
+    for _, receipt, request in pairs:
+        check_receipt(receipt, request.raw, request.body, words)
+    before, after = [receipt for _, receipt, _ in pairs[14:16]]
+    assert len(epochs) >= 1
+    assert after.after == before.request
+    assert (after.broke, after.reused) == ("", before.raw)
