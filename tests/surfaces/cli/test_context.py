@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from gongfu.core.told import (
     RuleSource,
     RulesPinned,
 )
+from gongfu.models.scripted.script import Call, Say
+from gongfu.models.scripted.server import Server
 from gongfu.store.database import Database
 from gongfu.store.journal import Journal
 from gongfu.store.sessions import Sessions
@@ -333,3 +336,27 @@ def test_every_word_is_in_the_catalogue_and_none_is_there_for_nothing() -> None:
     assert listed - used - {"epoch", "epoch_unsent", "cache_broke"} == set()
     for family, names in {"part": PARTS, "fold": FoldReason.__args__, "duty": Duty.__args__}.items():
         assert {f"{family}_{name}" for name in names} <= set(words.TEXT)
+
+
+def test_a_real_session_tells_its_fold(program: Program, serve: Callable[..., Server]) -> None:
+    for n in range(20):
+        (program.folder / f"f{n}.txt").write_text(f"mark-{n:03d} " + f"text of file {n}\n" * 150)
+    steps = [Call("read_file", {"path": f"f{n}.txt"}) for n in range(20)]
+    server = serve(*steps, Say("Done."))
+    program.env["GONGFU_CONTEXT_WINDOW"] = "14000"
+    assert program.call("run", "--yes", "Read them.").code == 0
+    data = json.loads(program.call("context", "--json").out)
+    assert len(data["requests"]) == len(server.requests) == 21
+    assert [r["bytes"] for r in data["requests"]] == [len(r.raw) for r in server.requests]
+    fold = data["epochs"][-1]
+    assert (fold["reason"], fold["after"] < fold["before"]) == ("high", True)
+    first = data["requests"][data["epochs"][0]["request"] - 1]
+    assert (first["fold"], first["broke"], first["epoch"]) == ("high", "epoch", 1)
+    assert data["request"]["epoch_opened"]["epoch"] == data["request"]["epoch"] == fold["epoch"]
+    assert data["cache"]["breaks"][0]["number"] == first["number"]
+    shown = program.call("context").out
+    assert f"Epoch {fold['epoch']}: folded before request {fold['request']}" in shown
+    assert "not itemised" not in shown
+    assert "No project rules were configured." in shown
+    listed = program.call("context", "--all").out
+    assert listed.count("── epoch ") == len(data["epochs"])
