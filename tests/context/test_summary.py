@@ -121,11 +121,34 @@ def test_what_is_kept_stands_in_sections_oldest_first() -> None:
         "Никогда не меняй schema.sql",
         "leave the tests in tests/legacy untouched",
         "answers in Chinese from now on",
+        "tabs, not spaces.",
+        "No new dependencies please.",
+        "no, use the other endpoint: https://api.example.com/v3",
+        "We're on Python 3.8 so no walrus.",
+        "Every function needs a docstring.",
+        "端口 5433，不是 5432。",
+        "另外提交信息用英文写。",
+        "如果测试不稳定，尽量标记而不是删除。",
     ],
 )
 def test_a_demand_is_known_for_one_in_many_tongues(words: str) -> None:
     found = list(wishes(f"There is a bug somewhere around here.\n{words}\nThank you a lot"))
     assert [(s, strength) for kind, strength, s in found if kind != "wish"] == [(words, 3)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I can't reproduce it.",
+        "It only happens on Windows and always fails there.",
+        "ValueError: must be a positive integer",
+        "2026-11-30 10:00:01 the pool must have a limit",
+        "Make it faster",
+        "Why does the login test fail?",
+    ],
+)
+def test_a_report_of_a_fault_is_no_demand(words: str) -> None:
+    assert [s for kind, _, s in wishes(words) if kind != "wish"] == []
 
 
 def test_a_list_goes_with_the_line_that_leads_it_in() -> None:

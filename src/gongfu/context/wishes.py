@@ -27,10 +27,12 @@ _ANSWER = 3_000  # characters of one answer, half of them its head
 _LIST = 300  # characters of list items that are kept behind the line that leads them in
 KINDS: tuple[Kind, ...] = ("constraint", "preference", "decision", "wish")
 _SHORTENED = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "no.", "fig.")
-_OPENERS = frozenset(["please", "also", "and", "then", "but", "so", "just", "ok", "okay", "now"])
+_OPENERS = frozenset(
+    ["please", "also", "and", "then", "but", "so", "just", "ok", "okay", "now", "yes", "well", "additionally"]
+)
 _ORDERS = frozenset([
     "use", "keep", "follow", "name", "call", "stick", "treat", "leave", "respond", "reply", "answer", "target",
-    "support", "pin", "limit", "cap",
+    "support", "pin", "limit", "cap", "skip", "ignore", "exclude", "preserve", "no", "every", "each", "all",
 ])  # fmt: skip
 _ORDERS_ABROAD = ("用", "叫", "命名", "遵循", "按照", "按")
 
@@ -68,6 +70,24 @@ def _word() -> re.Pattern[str]:
 
 
 @cache
+def _report() -> re.Pattern[str]:
+    """How people tell of a fault, with words that elsewhere make a demand."""
+    return re.compile(
+        r"\bi (?:can'?t|cannot|could ?n[o']t)\b|\bmust be (?:a|some) bug\b"
+        r"|\b(?:only|always|never) (?:fail|crash|work|happen|occur|finish|appear)(?:s|es|ed)?\b"
+    )
+
+
+@cache
+def _printed() -> re.Pattern[str]:
+    """The beginning of a line that a program printed."""
+    return re.compile(
+        r"Traceback |File \"|at [\w.$]+\(|[\w.]*(?:Error|Exception|Warning):|\d{4}-\d\d-\d\d[T ]\d\d:"
+        r"|\[?(?:INFO|DEBUG|WARN|ERROR)\b"
+    )
+
+
+@cache
 def _telling() -> re.Pattern[str]:
     return re.compile(r"\d|`|\w[/\\.]\w|_\w")
 
@@ -97,7 +117,7 @@ def strength_of(sentence: str) -> int:
 
 def _judged(sentence: str) -> tuple[Kind, int, int] | None:
     """The kind of a sentence, its strength and where that shows; None when it is of none."""
-    lower = sentence.casefold()
+    lower = _report().sub(lambda m: " " * len(m[0]), sentence.casefold())
     words = _word().findall(lower)
     asked = sentence.endswith(("?", "？"))
     for kind in KINDS:
@@ -107,12 +127,15 @@ def _judged(sentence: str) -> tuple[Kind, int, int] | None:
             return kind, 3 - asked, at
         if kind == "preference" and not asked and _orders(lower, words):
             return kind, 3, 0
-    return None
+    return ("wish", 1, 0) if not asked and _telling().search(sentence) else None
 
 
 def _orders(sentence: str, words: list[str]) -> bool:
     """Whether a sentence begins with a verb that tells how things are to be, such as "Use tabs"."""
-    first = next((w for w in words if w not in _OPENERS), "")
+    ahead = [w for w in words[:5] if w not in _OPENERS]
+    first = ahead[0] if ahead else ""
+    if first == "no" and sentence.startswith(("no,", "no.", "no!", "no ")) and len(ahead) > 1 and ahead[1] in _ORDERS:
+        first = ahead[1]  # "No, use the other one"
     return first in _ORDERS or sentence.startswith(_ORDERS_ABROAD)
 
 
@@ -195,5 +218,5 @@ def _prose(text: str) -> Iterator[str]:
             fenced = "" if bare.startswith(fenced) else fenced
         elif bare.startswith(("```", "~~~")):
             fenced = bare[:3]
-        elif not bare.startswith(">"):
+        elif not bare.startswith(">") and not _printed().match(bare):
             yield bare
