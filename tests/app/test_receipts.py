@@ -110,7 +110,10 @@ async def test_each_receipt_is_its_request_over_folds(work: Path, api: str) -> N
 
 
 async def test_what_was_folded_is_not_in_the_request_and_what_is_masked_is_not_in_full(work: Path) -> None:
-    async with serve([*reads(24), Say("Half."), *reads(12, 24), Say("Done.")]) as server, opened(work, server, window=13_000) as app:
+    async with (
+        serve([*reads(24), Say("Half."), *reads(12, 24), Say("Done.")]) as server,
+        opened(work, server, window=13_000) as app,
+    ):
         id = await prompt(app, "Read the first files.")
         await prompt(app, "Read on.", id)
         pairs = matched(app, [id], server.requests)
@@ -198,6 +201,13 @@ async def test_requests_beside_the_turn_have_receipts_too(work: Path) -> None:
     aside = [receipt for _, receipt, _ in pairs if receipt.purpose != "main"]
     assert {receipt.model for receipt in aside} == {"mine/quick"}
     assert {receipt.scope for receipt in aside} == {"auxiliary"}
+    for _, receipt, request in pairs:
+        if receipt.purpose != "main":
+            check_receipt(receipt, request.raw, request.body, [])
+            assert [item.id for item in receipt.included] == ["system", "input"]
+    labels = [receipt for receipt in aside if receipt.purpose == LABEL]
+    assert len(labels) == 3
+    assert [receipt.reused for receipt in labels] == [0, *[labels[0].included[0].tokens] * (len(labels) - 1)]
     assert LABEL in {receipt.purpose for receipt in aside}
     assert [receipt.purpose for _, receipt, request in pairs if request.body["model"] == "m"] == ["main"] * 4
 

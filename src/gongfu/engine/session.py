@@ -97,6 +97,7 @@ class Session:
             main=kit.chain,
             report=kit.report,
             ratios=lambda ref: self.state.ratios.get(ref, ()),
+            lineage=self.state.lineage,
         )
         self.namer = Namer(
             sidecar=self.sidecar,

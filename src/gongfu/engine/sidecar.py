@@ -14,6 +14,8 @@ import anyio
 from msgspec.structs import replace
 
 from gongfu.context.budget import budget_for
+from gongfu.context.receipt import INPUT, Lineage, stable_hash
+from gongfu.context.tiers import SYSTEM, USER
 from gongfu.core.base import Base
 from gongfu.core.errors import ProviderFault, UserError
 from gongfu.core.events import AnswerReceived, AnyEvent, RequestFailed, RequestSent
@@ -21,6 +23,7 @@ from gongfu.core.ids import new_id
 from gongfu.core.messages import user
 from gongfu.core.specs import ModelInfo
 from gongfu.core.tokens import PER_MESSAGE, calibrated, text_tokens
+from gongfu.core.told import Included
 from gongfu.engine.agent import AgentSpec
 from gongfu.models.protocol import Answer, ModelProvider, Prepared, Request
 from gongfu.models.retry import Failed, RetryPolicy, attempts
@@ -54,8 +57,9 @@ class _Sent(Base, frozen=True):
 class Sidecar:
     """Runs jobs beside the turn and asks models for them. Nothing that happens here reaches the turn.
 
-    `fast` resolves the models that are asked, `main` those of the main role for purposes that may use them. Jobs run
-    `AT_ONCE` at a time in `spawn`'s task group; of those that wait beyond `WAITING` the oldest that may be dropped is.
+    `fast` resolves the models that are asked, `main` those of the main role for purposes that may use them. `lineage`
+    is what the session has sent so far. Jobs run `AT_ONCE` at a time in `spawn`'s task group; of those that wait beyond
+    `WAITING` the oldest that may be dropped is.
     """
 
     def __init__(
@@ -68,6 +72,7 @@ class Sidecar:
         main: Chain,
         report: Callable[[str], object],
         ratios: Callable[[str], Sequence[float]] = lambda _ref: (),
+        lineage: Lineage | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._agent = agent
@@ -77,6 +82,7 @@ class Sidecar:
         self._main = main
         self._report = report
         self._ratios = ratios
+        self._lineage = Lineage() if lineage is None else lineage
         self._clock = clock
         self._waiting: deque[tuple[Job, bool]] = deque()
         self._scopes: set[anyio.CancelScope] = set()
@@ -202,7 +208,11 @@ class Sidecar:
         info = provider.info
         request = self._request(info, sent)
         budget = budget_for(replace(info, max_output=request.max_output), cap=self._agent.tuning(info).cap)
-        raw = 2 * PER_MESSAGE + text_tokens(sent.system) + text_tokens(sent.text)
+        included = (
+            Included(id="system", tier=SYSTEM, tokens=PER_MESSAGE + text_tokens(sent.system)),
+            Included(id=INPUT, tier=USER, tokens=PER_MESSAGE + text_tokens(sent.text)),
+        )
+        raw = sum(item.tokens for item in included)
         receipt = RequestSent(
             request="",
             purpose=sent.purpose,
@@ -213,6 +223,10 @@ class Sidecar:
             budget=budget.total,
             messages=1,
             scope="auxiliary",
+            included=included,
+            window=budget.window,
+            reserve=budget.output,
+            stable=stable_hash(sent.system, ()),
         )
         if receipt.estimate > budget.total:
             return None
@@ -221,15 +235,26 @@ class Sidecar:
     async def _receive(self, provider: ModelProvider, request: Request, receipt: RequestSent) -> Reply | None:
         started = self._clock()
         emit = self._emit
+        included = receipt.included
         open_ = False
         try:
             async with aclosing(attempts(provider, request, PATIENCE)) as deltas:
                 async for delta in deltas:
                     match delta:
                         case Prepared(body=body) if body:
+                            told = self._lineage.describe(
+                                model=receipt.model,
+                                included=included,
+                                purpose=receipt.purpose,
+                                stable=receipt.stable,
+                            )
                             receipt = replace(
                                 receipt,
                                 request=new_id("r"),
+                                after=told.after,
+                                included=told.included,
+                                reused=told.reused,
+                                broke=told.broke,
                                 attempt=receipt.attempt + 1,
                                 bytes=len(body),
                                 prefix=hashlib.sha256(body).hexdigest()[:16],
