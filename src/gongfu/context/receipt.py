@@ -224,6 +224,10 @@ class Lineage:
         """The newest request of the turn itself."""
         return self._newest.get("main")
 
+    def asked(self, model: str) -> bool:
+        """Whether a model was sent a request of the turn itself before."""
+        return (model, "main") in self._of_model
+
     def apply(self, event: RequestSent) -> None:
         """Take in a request that was sent; `included` is in its compact form, as it is recorded."""
         newest = self._newest.get(event.purpose)

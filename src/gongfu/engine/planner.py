@@ -105,6 +105,9 @@ class Planner:
     def plan(self, info: ModelInfo, budget: Budget, tail: Sequence[str] = (), *, overflow: bool = False) -> Plan:
         """The next request. May record that an epoch was opened, once; raises Refusal when it cannot fit."""
         state = self._state
+        if not (info.window or info.small or state.lineage.asked(info.ref)):
+            values = {"model": info.ref, "window": budget.window}
+            self._emit(WarningRaised(key="context.window_unknown", values=values))
         state.context.view.sync(state.transcript.messages)
         standing = self._standing(info, budget)
         extra = sum(map(text_tokens, tail))

@@ -15,6 +15,11 @@ TEXT = {
         "REQUEST_EXCEEDS_WINDOW：对话约需 {tokens:,} 个 token，而可用于提示的只有 {budget:,}"
         "（该模型可用的 {window:,} 中，{reserved:,} 留给回答）。没有发送任何内容，会话保留不变；请为下一个任务新建会话，或换用窗口更大的模型。",
     ),
+    "window_unknown": (
+        "The context window of {model} is not known, so {window:,} tokens of it are used. "
+        "`gongfu config set model_settings.{model}.window N` sets it.",
+        "不知道 {model} 的上下文窗口大小，按 {window:,} 个 token 使用。可用 `gongfu config set model_settings.{model}.window N` 设置。",
+    ),
     "summaries_stopped": (
         "Three summaries of this conversation failed in a row (the last: {reason}), so no model is asked for one any "
         "more in this session. Nothing is lost: what leaves the context is summed up by rule, and `recall` finds the rest.",
