@@ -135,7 +135,12 @@ def _cost(line: str) -> int:
 
 def _key(text: str) -> str:
     """What two items that say the same have in common."""
-    return "".join(c for c in text.casefold() if c.isalnum() or c in "+-*/<>=%$#@.")[:400].strip(".-")
+    return _sundry().sub("", text[:400].casefold()).strip(".-_")
+
+
+@cache
+def _sundry() -> re.Pattern[str]:
+    return re.compile(r"[^\w+\-*/<>=%$#@.]+")
 
 
 def _bare(line: str) -> str:

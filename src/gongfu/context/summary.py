@@ -20,7 +20,7 @@ LEAST = 300  # tokens of exchanges; of less than that an extract holds all that 
 _CONSTRAINTS, _PREFERENCES, _DECISIONS, _OPEN, _DONE, _ERRORS, _BACKGROUND = range(7)
 _OF = {"constraint": _CONSTRAINTS, "preference": _PREFERENCES, "decision": _DECISIONS, "wish": _BACKGROUND}
 _TELLING = 3  # sentences of one answer on troubles, and on what is open
-_STILL_OPEN = 8
+_NEWEST = {_OPEN: 8, _ERRORS: 60, _BACKGROUND: 100}  # items that are looked at
 _RESULT = 400  # characters of one result that a chain summary is made from
 _INTRODUCTION = (
     "[What is remembered of the conversation before this point. It is a recollection: it may lack things or be out of "
@@ -46,7 +46,8 @@ def extract(old: str, pairs: Sequence[Pair], *, room: int) -> str:
             done += f" · {short(', '.join(pair.files), 120)}"
         digest.add(_DONE, done)
         _take_answer(digest, pair)
-    digest.newest(_OPEN, _STILL_OPEN)
+    for section, most in _NEWEST.items():
+        digest.newest(section, most)
     return digest.write(room - text_tokens(_INTRODUCTION) - 2)
 
 
@@ -87,7 +88,12 @@ def completed(text: str, old: str, pairs: Sequence[Pair], *, room: int) -> str:
 
 
 def _plain(text: str) -> str:
-    return "".join(c for c in text.casefold() if c.isalnum())
+    return _signs().sub("", text.casefold())
+
+
+@cache
+def _signs() -> re.Pattern[str]:
+    return re.compile(r"[\W_]+")
 
 
 # --- what a model is asked ---------------------------------------------------------------------------------------
