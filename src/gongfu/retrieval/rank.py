@@ -60,12 +60,10 @@ class Ranker:
 
     def find(self, query: str, *, now: float = 0.0, limit: int = 30) -> list[Hit]:
         """See `rank`."""
-        scores = self._index.scores(query_terms(query))
-        if limit < 1 or not scores:
+        if limit < 1 or not self._docs:
             return []
-        if len(scores) > limit:  # the factor lifts nothing that is further below the last than the factor is wide
-            last = sorted(scores.values(), reverse=True)[limit - 1] * _LEAST / _MOST
-            scores = {number: score for number, score in scores.items() if score >= last}
+        # the factor lifts nothing that is further below the last than it is wide
+        scores = self._index.best(query_terms(query), limit, spread=_LEAST / _MOST)
         found = [(scores[number] * factor(self._docs[number], now), -number) for number in scores]
         found.sort(reverse=True)
         return [Hit(id=self._docs[-place].id, score=min(score, 1.0)) for score, place in found[:limit]]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from gongfu.core.base import Base
-from gongfu.core.lexical.bm25 import part, share, slowness, weigh
+from gongfu.core.lexical.bm25 import part, share, slowness, telling, weigh
 from gongfu.core.lexical.snippet import snippet
 from gongfu.core.lexical.terms import VERSION, Query, query_terms, terms
 from gongfu.store.database import Database
@@ -74,42 +74,54 @@ class SearchIndex:
                 connection.execute("DELETE FROM search_item WHERE kind = ?", (kind,))
                 _make_anew(connection, kind, listing=self._listing)
 
-    def find(self, kind: str, query: str, *, limit: int = 20) -> list[Match]:
-        """The texts that hold a word of `query`, best first; of equal ones the first added. No query is an error."""
+    def find(self, kind: str, query: str, *, limit: int = 20, snippets: bool = True) -> list[Match]:
+        """The texts that hold a word of `query`, best first, at most 900; of equal ones the first added.
+
+        No query is an error. Without `snippets` those are empty, which is quicker.
+        """
+        limit = min(limit, _MOST_CANDIDATES)
         asked = query_terms(query)
         if limit < 1 or not (asked.words or asked.joined):
             return []
         total, size = self._prepare(kind)
-        holding = {term: min(self._holding(kind, term), total) for term in asked.words | asked.joined}
+        holding = self._holding(kind, [*asked.words, *asked.joined], total)
         weights, whole = weigh(asked, total, holding.__getitem__)
         mean = size / total if total else 0.0
+        signs = [term for term in weights if term.endswith("*")]
         scored = [
-            (share(_score(text.split(" "), weights, slowness(length, mean)), whole), -number, name, at)
+            (share(_score(text.split(" "), weights, signs, slowness(length, mean)), whole), -number, name, at)
             for number, name, at, length, text in self._candidates(kind, asked, holding, total, limit)
         ]
         best = sorted((row for row in scored if row[0] > 0), reverse=True)[:limit]
-        texts = dict(self._by_number("number, text", [-row[1] for row in best]))
+        texts = dict(self._by_number("number, text", [-row[1] for row in best])) if snippets else {}
         return [
-            Match(id=name, score=score, at=at, snippet=snippet(texts[-number], asked))
+            Match(id=name, score=score, at=at, snippet=snippet(texts.get(-number, ""), asked) if snippets else "")
             for score, number, name, at in best
-            if -number in texts
         ]
 
-    def _holding(self, kind: str, term: str) -> int:
-        if term.endswith("*"):
-            sign = term[:-1]
-            sql = "SELECT coalesce(sum(items), 0) FROM search_term WHERE kind = ? AND term >= ? AND term < ?"
-            return self._db.read(sql, (kind, sign, chr(ord(sign) + 1)))[0][0]
-        rows = self._db.read("SELECT items FROM search_term WHERE kind = ? AND term = ?", (kind, term))
-        return rows[0][0] if rows else 0
+    def _holding(self, kind: str, asked: Sequence[str], total: int) -> dict[str, int]:
+        """How many things hold each term; for "x*" not fewer than that."""
+        holding = dict.fromkeys(asked, 0)
+        plain = [term for term in asked if not term.endswith("*")]
+        for start in range(0, len(plain), _MOST_CANDIDATES):
+            some = plain[start : start + _MOST_CANDIDATES]
+            marks = ", ".join("?" * len(some))
+            sql = f"SELECT term, items FROM search_term WHERE kind = ? AND term IN ({marks})"  # noqa: S608
+            holding.update(self._db.read(sql, (kind, *some)))
+        for term in asked:
+            if term.endswith("*"):
+                sql = "SELECT coalesce(sum(items), 0) FROM search_term WHERE kind = ? AND term >= ? AND term < ?"
+                count = self._db.read(sql, (kind, term[:-1], chr(ord(term[0]) + 1)))[0][0]
+                holding[term] = min(count, total)
+        return holding
 
     def _candidates(self, kind: str, asked: Query, holding: dict[str, int], total: int, limit: int) -> list[_Row]:
-        if not self._listing:
-            sql = "SELECT number, name, at, size, terms FROM search_item WHERE kind = ?"
-            return self._db.read(sql, (kind,))
         looked_up = _rarest(asked, holding, _CHEAP + total // 10)
         if not looked_up:
             return []
+        if not self._listing:
+            rows = self._db.read("SELECT number, name, at, size, terms FROM search_item WHERE kind = ?", (kind,))
+            return [row for row in rows if _holds(row[4], looked_up)]
         wanted = " OR ".join(f'"{term[:-1]}"*' if term.endswith("*") else f'"{term}"' for term in looked_up)
         rows = self._db.read(
             f"SELECT rowid FROM {_list(kind)} WHERE {_list(kind)} MATCH ? ORDER BY rank LIMIT ?",  # noqa: S608 - checked name
@@ -248,11 +260,8 @@ def _total(connection: sqlite3.Connection, kind: str, items: int, size: int, *, 
 
 def _rarest(asked: Query, holding: dict[str, int], most: int) -> list[str]:
     """The terms to look up: the rarest first, until `most` entries would be read; joining words only when alone."""
-    there = [term for term, count in holding.items() if count]
-    telling = [term for term in there if asked.words.get(term, 1.0) >= 0.5] or there
-    telling.sort(key=lambda term: holding[term])
     chosen: list[str] = []
-    for term in telling:
+    for term in sorted(telling(asked, (term for term, count in holding.items() if count)), key=holding.__getitem__):
         most -= holding[term]
         if chosen and most < 0:
             break
@@ -260,9 +269,16 @@ def _rarest(asked: Query, holding: dict[str, int], most: int) -> list[str]:
     return chosen
 
 
-def _score(split: Sequence[str], weights: dict[str, float], slow: float) -> float:
-    counts = Counter(term for term in split if term in weights)
-    for term in weights:
-        if term.endswith("*"):
-            counts[term] = sum(word.startswith(term[:-1]) for word in split)
-    return sum(part(weight, counts[term], slow) for term, weight in weights.items() if counts[term])
+def _holds(split: str, looked_up: Sequence[str]) -> bool:
+    text = f" {split} "
+    return any(f" {term[:-1]}" in text if term.endswith("*") else f" {term} " in text for term in looked_up)
+
+
+def _score(split: Sequence[str], weights: dict[str, float], signs: Sequence[str], slow: float) -> float:
+    counts: dict[str, int] = {}
+    for term in split:
+        if term in weights:
+            counts[term] = counts.get(term, 0) + 1
+    for sign in signs:
+        counts[sign] = sum(term.startswith(sign[0]) for term in split)
+    return sum([part(weights[term], count, slow) for term, count in counts.items() if count])

@@ -57,6 +57,19 @@ def share(score: float, whole: float) -> float:
     return 1 - 0.5 * ((_MOST - covered) / (_MOST - 0.5)) ** (2 * (_MOST - 0.5))
 
 
+def _unshare(share: float) -> float:
+    """The covered part that `share` made this of."""
+    if share <= 0.5:
+        return share
+    return _MOST - (_MOST - 0.5) * (2 * (1 - share)) ** (1 / (2 * (_MOST - 0.5)))
+
+
+def telling(query: Query, there: Iterable[str]) -> list[str]:
+    """Of the terms that a collection has those to find documents by: joining words only when there is nothing else."""
+    known = list(there)
+    return [term for term in known if query.telling(term)] or known
+
+
 class Bm25:
     """Documents in memory, by their number from 0."""
 
@@ -86,20 +99,34 @@ class Bm25:
         self._lengths.append(sum(counts.values()))
         return number
 
-    def scores(self, query: Query) -> dict[int, float]:
-        """`share` of every document that holds a term of `query`."""
+    def best(self, query: Query, limit: int, *, spread: float = 1.0) -> dict[int, float]:
+        """`share` of the `limit` documents nearest to `query`, and of all others down to `spread` of the last one's.
+
+        Words that only join others are no reason to find a document when it could be found by another.
+        """
         if len(self._slow) != len(self._lengths):
             mean = sum(self._lengths) / len(self._lengths)
             self._slow = [slowness(length, mean) for length in self._lengths]
         slow = self._slow
         postings = {term: self._posting(term) for term in query.words | query.joined}
         weights, whole = weigh(query, len(slow), lambda term: len(postings[term][0]))
+        chosen = set(telling(query, (term for term, posting in postings.items() if posting[0])))
         found: dict[int, float] = {}
         for term, (numbers, often) in postings.items():
             weight = weights[term] * _MOST  # `part`, without a call for each
-            for number, count in zip(numbers, often, strict=True):
-                found[number] = found.get(number, 0.0) + weight * count / (count + slow[number])
-        return {number: share(score, whole) for number, score in found.items() if score > 0}
+            if term in chosen:
+                for number, count in zip(numbers, often, strict=True):
+                    found[number] = found.get(number, 0.0) + weight * count / (count + slow[number])
+        for term, (numbers, often) in postings.items():
+            weight = weights[term] * _MOST
+            if term not in chosen:
+                for number, count in zip(numbers, often, strict=True):
+                    if number in found:
+                        found[number] += weight * count / (count + slow[number])
+        last = 0.0
+        if len(found) > limit:
+            last = _unshare(share(nlargest(limit, found.values())[-1], whole) * spread) * whole * (1 - 1e-9)
+        return {number: share(score, whole) for number, score in found.items() if score >= last}
 
     def _posting(self, term: str) -> tuple[Sequence[int], Sequence[int]]:
         """(numbers, counts) of the documents that hold `term`, or for "x*" a term that begins with x."""

@@ -14,6 +14,8 @@ _HITS: Final = 300
 def snippet(text: str, query: Query, *, width: int = 100) -> str:
     """One line of about `width` characters around the words of `query`, with "…" where the text goes on."""
     line = " ".join(folded(text[:_LOOKED_AT]).split())
+    if len(line) <= width:
+        return line
     weights = query.words | query.joined
     hits = [(term.start, weight, term.text) for term in located(line) if (weight := _weight(term.text, weights))]
     start = max(0, _best(hits[:_HITS], width * 3 // 4) - width // 4)

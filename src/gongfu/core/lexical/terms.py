@@ -32,6 +32,7 @@ _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\d_A-Z.\-/\\:]+|\d+")
 _BETWEEN: Final = re.compile(r"[./\\:]+")
 _LONGEST: Final = 64
 _LITTLE: Final = 0.3
+_LESS: Final = 0.4
 _HALF: Final = 0.5
 
 _JOINING_WORDS: Final = (
@@ -71,6 +72,10 @@ class Query(NamedTuple):
 
     words: dict[str, float]
     joined: dict[str, float]
+
+    def telling(self, term: str) -> bool:
+        """Whether `term` says something by itself; words and signs that only join others do not."""
+        return self.words.get(term, 1.0) > _LITTLE
 
 
 def folded(text: str) -> str:
@@ -116,7 +121,7 @@ def query_terms(text: str) -> Query:
         word = run[0]
         if run.lastgroup:
             pairs = [word[place : place + 2] for place in range(len(word) - 1)] or [f"{word}*"]
-            words.update({pair: math.prod(_LITTLE for sign in pair if sign in _JOINING_SIGNS) for pair in pairs})
+            words.update({pair: math.prod(_LESS for sign in pair if sign in _JOINING_SIGNS) for pair in pairs})
             before = ""
             continue
         for term, whole in _names(word):
