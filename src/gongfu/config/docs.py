@@ -94,5 +94,6 @@ def _variables(language: Language) -> str:
     rows = [say("settings_page.variables_table", language), "|---|---|"]
     rows += [f"| `{variable}` | `{'.'.join(map(str, path))}` |" for variable, path in VARIABLES.items()]
     rows.append(f"| `GONGFU_CONTEXT_WINDOW` | {say('settings_page.window', language)} |")
+    rows.append(f"| `GONGFU_EMIT_TOOL_USE_SUMMARIES` | {say('settings_page.labels', language)} |")
     rows.append(f"| `GONGFU_HOME` | {say('settings_page.home', language)} |")
     return "\n".join(rows)

@@ -52,6 +52,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "window of the main models: `model_settings.NAME.window`",
         "主模型的窗口：`model_settings.NAME.window`",
     ),
+    "labels": (
+        "`context.tool_use_summaries`: 0, 1, true or false",
+        "`context.tool_use_summaries`：0、1、true 或 false",
+    ),
     "home": ("the folder where Gongfu keeps its files", "Gongfu 存放文件的文件夹"),
     "table": ("| setting | value | default | meaning |", "| 设置 | 值 | 默认 | 含义 |"),
     "variables_table": ("| variable | sets |", "| 变量 | 设置 |"),

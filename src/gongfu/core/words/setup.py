@@ -180,9 +180,12 @@ TEXT: dict[str, tuple[str, str]] = {
     "reference_json_intro": (
         "`--json` prints one object. `--stream-json` prints a line with the session first (`type` is `session`), then"
         " one event a line (`seq`, `time` in seconds since 1970, `type`, and the event's own fields; `seq` is 0 for what"
-        " is only shown live), and the same object last. Errors before the turn give the object too.",
+        " is only shown live), and the same object last. Errors before the turn give the object too. The name of a batch of"
+        " calls is an event of type `tool_use_summary` (`text`, `preceding_tool_use_ids`, `by`); `--json` lists them as"
+        " `tool_use_summaries`. What was asked beside the turn stands in `usage_beside`, by purpose.",
         "`--json` 输出一个对象。`--stream-json` 先输出一行会话信息（`type` 为 `session`），然后每行一个事件（`seq`、"
         "`time` 为自 1970 年起的秒数、`type` 以及事件自身的字段；仅实时显示的事件 `seq` 为 0），最后输出同样的对象。"
-        "在本轮开始前出错时也会输出该对象。",
+        "在本轮开始前出错时也会输出该对象。一批调用的名称是类型为 `tool_use_summary` 的事件（`text`、"
+        "`preceding_tool_use_ids`、`by`）；`--json` 将其列在 `tool_use_summaries` 中。轮次之外的用量按用途列在 `usage_beside` 中。",
     ),
 }
