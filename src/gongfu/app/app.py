@@ -306,14 +306,16 @@ class App:
         )
 
     async def _fork(self, origin: Session, seq: int) -> Session:
-        session = self._make(new_id("s"))
-        source = origin.state.created
+        source, id = origin.state.created, new_id("s")
+        brief = source.brief if source else None
+        session = self._make(id) if brief is None else self._spawner.reopen(id, brief)
         created = SessionCreated(
             session=session.id,
             directory=str(self.workspace.directory),
             root=source.root if source else str(self.workspace.root),
             forked_from=origin.id,
             forked_seq=seq,
+            brief=brief,
         )
         self._add_row(created)
         self.journal.append(session.id, [created], at=time.time())
