@@ -63,7 +63,7 @@ class Endpoint:
         tokens = text_tokens(text)
         kept = text[-self.served * 4 :] if tokens > self.served else text
         found = re.search(r"The code word is (\S+)\.", kept)
-        return Say(found.group(1) if found else "I do not know", usage=Usage(input=text_tokens(kept), output=5))
+        return Say(found.group(1) if found else "I do not know", usage=Usage(input=min(tokens, self.served), output=5))
 
 
 async def run(endpoint: Endpoint, info: ModelInfo = SCRIPTED, **fields: Any) -> dict[str, Finding]:
@@ -163,7 +163,7 @@ def test_sizes_leave_room_for_an_answer() -> None:
 @pytest.mark.parametrize("size", [200, 3_000, 20_000])
 def test_the_haystack_has_its_size_and_no_line_twice(size: int) -> None:
     text = haystack(size)
-    assert size <= text_tokens(text) < size + 60
+    assert size <= text_tokens(text) < size * 1.05 + 60
     lines = text.splitlines()
     assert len(set(lines)) >= len(lines) - 1
     assert text.count("MAROON-7341") == 1

@@ -190,12 +190,12 @@ def haystack(size: int) -> str:
     """
     question = "\n\nWhat is the code word that was given at the very beginning? Answer with the code word only."
     lines = [f"The code word is {_NEEDLE}. Remember it.\n"]
-    left = size * 4 - len(lines[0] + question)  # the estimator counts four ASCII characters a token
+    left = size - text_tokens(lines[0]) - text_tokens(question)
     known = _WORDS.split()
     n = 0
     while left > 0:
         words = [known[((n + 1) * step + n // 7) % len(known)] for step in (1, 3, 5, 7, 11, 13)]
         lines.append(f"Note {n}: the {words[0]} and the {words[1]} of the {words[2]}, {' '.join(words[3:])}.\n")
-        left -= len(lines[-1])
+        left -= text_tokens(lines[-1]) - 1  # each was rounded up
         n += 1
     return "".join(lines) + question
