@@ -85,11 +85,12 @@ def test_blocks_that_kept_their_size_but_not_their_text_are_not_counted_as_reuse
 
 
 def test_work_beside_the_turn_has_its_own_line_and_its_input_is_never_reused() -> None:
-    prompt, text = Included(id="system", tier=0, tokens=80), Included(id="input", tier=1, tokens=40)
+    prompt = Included(id="system", tier=0, tokens=80)
+    text, another = (Included(id="input", tier=1, tokens=40) for _ in range(2))
     log = Log()
     log.send(*SYSTEM, unit(0))
     label = log.send(prompt, text, purpose="label", model="p/fast", scope="auxiliary", stable="3.3")
-    other = log.send(prompt, text, purpose="label", model="p/fast", scope="auxiliary", stable="3.3")
+    other = log.send(prompt, another, purpose="label", model="p/fast", scope="auxiliary", stable="3.3")
     main = log.send(*SYSTEM, unit(0), unit(1))
     assert [(r.reused, r.broke) for r in (label, other, main)] == [(0, "aux"), (80, "aux"), (2100, "")]
     assert main.after == "r1"

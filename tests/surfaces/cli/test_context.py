@@ -360,3 +360,25 @@ def test_a_real_session_tells_its_fold(program: Program, serve: Callable[..., Se
     assert "No project rules were configured." in shown
     listed = program.call("context", "--all").out
     assert listed.count("── epoch ") == len(data["epochs"])
+
+
+def test_a_fold_is_one_quiet_line_as_it_happens_and_in_what_is_shown_again(
+    program: Program, serve: Callable[..., Server]
+) -> None:
+    for n in range(20):
+        (program.folder / f"f{n}.txt").write_text(f"mark-{n:03d} " + f"text of file {n}\n" * 150)
+    steps = [Call("read_file", {"path": f"f{n}.txt"}) for n in range(9)]
+    serve(*steps, Say("Half."), *steps[:1], Say("Done."))
+    program.env["GONGFU_CONTEXT_WINDOW"] = "14000"
+    live = program.call("run", "--yes", "Read them.")
+    line = re.search(r"^· context folded: (\S+) → (\S+) tokens, the context was nearly full$", live.err, re.MULTILINE)
+    assert line, live
+    assert line[0] in program.call("show").out.splitlines()
+    assert f"· 已折叠上下文：{line[1]} → {line[2]} token，上下文将满" in program.call("show", "--lang", "zh").out
+    streamed = program.call("run", "--continue", "--yes", "--stream-json", "--quiet", "More.").out
+    kinds = [json.loads(row)["type"] for row in streamed.splitlines()]
+    assert kinds.count("request_sent") == 2
+    whole = json.loads(program.call("show", "--json").out)
+    texts = [p["text"] for m in whole["messages"] if m["role"] == "tool" for p in m["parts"]]
+    assert [f"mark-{n:03d}" in text for n, text in enumerate(texts[:9])] == [True] * 9  # folded, and not lost
+    assert "context folded" not in program.call("run", "--yes", "--quiet", "x", GONGFU_MODEL="none/none").err

@@ -145,6 +145,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "{purpose} request to {model}: {messages} messages, {estimate} of {budget} tokens, attempt {attempt}",
         "向 {model} 发送 {purpose} 请求：{messages} 条消息，{estimate} / {budget} token，第 {attempt} 次",
     ),
+    "context_folded": (
+        "context folded: {before} → {after} tokens, {reason}",
+        "已折叠上下文：{before} → {after} token，{reason}",
+    ),
     "retry_in": ("⟳ {what}; trying again in {seconds} s", "⟳ {what}；{seconds} 秒后重试"),
     "retry_other": ("⟳ {what}; going on with {model}", "⟳ {what}；改用 {model}"),
     "retry_none": ("✗ {what}", "✗ {what}"),

@@ -157,6 +157,8 @@ class Lines(Base, frozen=True):
                 text = self.window(event)
             case ev.HistoryRepaired():
                 text = self.repaired(event)
+            case ev.EpochOpened() if not quiet:
+                text = self.folded(event)
             case ev.RequestFailed(purpose="main"):
                 last = event.retry_in is None and not event.next_model
                 text = self.retry(event) if last or not quiet else ""
@@ -202,6 +204,12 @@ class Lines(Base, frozen=True):
         """Broken pairs in the history were mended."""
         text = self.speech("history_repaired", added=len(event.added), dropped=len(event.dropped))
         return self.style.yellow(f"⚠ {text}")
+
+    def folded(self, event: ev.EpochOpened) -> str:
+        """The context was folded."""
+        reason = self.speech.told(f"xray.fold_{event.reason}", {}).removeprefix("xray.fold_")
+        text = self.speech("context_folded", before=tokens(event.before), after=tokens(event.after), reason=reason)
+        return self.style.dim(f"· {text}")
 
     def job(self, event: ev.JobChanged) -> str:
         """A background command started or ended."""
