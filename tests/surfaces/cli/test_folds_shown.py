@@ -33,7 +33,8 @@ def test_it_is_one_dim_line_in_a_terminal_and_the_rest_goes_on() -> None:
     terminal = Terminal(lines(color=True))
     assert terminal.feed(entry(FOLD), 80) == f"\x1b[2m{SAID.strip()}\x1b[0m\n"
     assert Terminal(lines(), quiet=True).feed(entry(FOLD), 80) == ""
-    assert terminal.feed(entry(answer("Done.")), 80) + terminal.feed(entry(turn_end("Done.")), 80) > ""
+    terminal.feed(entry(ev.TextDelta(text="Done.")), 80)
+    assert "Done." in terminal.feed(entry(answer("Done.")), 80)
 
 
 def test_it_stands_at_its_place_in_the_history() -> None:
