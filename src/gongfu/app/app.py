@@ -42,6 +42,7 @@ from gongfu.workspace.root import Workspace
 if TYPE_CHECKING:
     from gongfu.context.receipt import Receipt
     from gongfu.context.xray import Xray
+    from gongfu.retrieval.history import Found
 
 __all__ = ["App", "Session", "TurnFinished"]
 
@@ -109,6 +110,13 @@ class App:
     def sessions(self, *, everywhere: bool = False, limit: int = 50, children: bool = False) -> list[SessionRow]:
         """Sessions of this workspace (or all), the last active first; with `children` those of sub-agents, too."""
         return self.rows.list(None if everywhere else str(self.workspace.root), limit=limit, children=children)
+
+    def search(self, words: str, *, everywhere: bool = False, limit: int = 20) -> Sequence[Found]:
+        """Sessions of this workspace (or all) in whose titles, prompts or final answers `words` are, best first."""
+        from gongfu.retrieval.history import search_history  # no turn needs it
+
+        root = None if everywhere else str(self.workspace.root)
+        return search_history(self.database, words, root=root, limit=limit, now=time.time())
 
     def xray(self, id: str = "") -> Xray:
         """What the log of a session (by its id or a unique part of it; "": the latest here) tells of its requests.

@@ -17,6 +17,8 @@ from gongfu.core.lexical.snippet import snippet
 from gongfu.core.lexical.terms import VERSION, Query, query_terms, terms
 from gongfu.store.database import Database
 
+HISTORY: Final = "history"
+"""The kind of what was said in sessions; an id there is the session's, a colon and a place."""
 _KIND: Final = re.compile(r"[a-z]+(_[a-z]+)*")
 _CANDIDATES: Final = 4
 """So many times the wanted number are looked at closely."""
@@ -50,7 +52,7 @@ class SearchIndex:
     def __init__(self, db: Database, *, full_text: bool = True) -> None:
         """`full_text=False` does without FTS5 even where there is one."""
         self._db = db
-        self._listing = full_text and has_full_text(db.connection)
+        self.listing: Final = full_text and has_full_text(db.connection)
 
     def add(self, kind: str, id: str, text: str, *, at: float = 0.0) -> None:
         """Index one text; an earlier one of the same id is replaced."""
@@ -60,19 +62,19 @@ class SearchIndex:
         """Index many texts in one transaction; the last of an id counts."""
         newest = {item.id: item for item in items}
         if newest:
-            self._prepare(kind)
+            self.know(kind)
             with self._db.write() as connection:
-                put(connection, kind, list(newest.values()), listing=self._listing)
+                put(connection, kind, list(newest.values()), listing=self.listing)
 
     def remove(self, kind: str, id: str | None = None) -> None:
         """Forget a text, or all of a kind. What is not there is no error."""
-        self._prepare(kind)
+        self.know(kind)
         with self._db.write() as connection:
             if id is not None:
-                drop(connection, kind, [id], listing=self._listing)
+                drop(connection, kind, [id], listing=self.listing)
             else:
                 connection.execute("DELETE FROM search_item WHERE kind = ?", (kind,))
-                _make_anew(connection, kind, listing=self._listing)
+                _make_anew(connection, kind, listing=self.listing)
 
     def find(self, kind: str, query: str, *, limit: int = 20, snippets: bool = True) -> list[Match]:
         """The texts that hold a word of `query`, best first, at most 900; of equal ones the first added.
@@ -83,7 +85,7 @@ class SearchIndex:
         asked = query_terms(query)
         if limit < 1 or not (asked.words or asked.joined):
             return []
-        total, size = self._prepare(kind)
+        total, size = self.know(kind)
         holding = self._holding(kind, [*asked.words, *asked.joined], total)
         weights, whole = weigh(asked, total, holding.__getitem__)
         mean = size / total if total else 0.0
@@ -119,7 +121,7 @@ class SearchIndex:
         looked_up = _rarest(asked, holding, _CHEAP + total // 10)
         if not looked_up:
             return []
-        if not self._listing:
+        if not self.listing:
             rows = self._db.read("SELECT number, name, at, size, terms FROM search_item WHERE kind = ?", (kind,))
             return [row for row in rows if _holds(row[4], looked_up)]
         wanted = " OR ".join(f'"{term[:-1]}"*' if term.endswith("*") else f'"{term}"' for term in looked_up)
@@ -133,15 +135,18 @@ class SearchIndex:
         marks = ", ".join("?" * len(numbers))
         return self._db.read(f"SELECT {columns} FROM search_item WHERE number IN ({marks})", tuple(numbers))  # noqa: S608
 
-    def _prepare(self, kind: str) -> tuple[int, int]:
-        """How many things and terms there are of a kind, once it is known, split and listed as it should be."""
+    def know(self, kind: str) -> tuple[int, int]:
+        """How many things and terms there are of a kind, once it is known, split and listed as it should be.
+
+        Raises ValueError for a name that is no kind.
+        """
         if not _KIND.fullmatch(kind):
             raise ValueError(f"{kind!r} is no kind: small letters and _ only")
         sql = "SELECT items, size, version, listed FROM search_kind WHERE kind = ?"
         known = self._db.read(sql, (kind,))
-        if not known or known[0][2] != VERSION or (self._listing and not known[0][3]):
+        if not known or known[0][2] != VERSION or (self.listing and not known[0][3]):
             with self._db.write() as connection:
-                _make_anew(connection, kind, listing=self._listing)
+                _make_anew(connection, kind, listing=self.listing)
             known = self._db.read(sql, (kind,))
         return known[0][0], known[0][1]
 
@@ -205,7 +210,7 @@ def drop(connection: sqlite3.Connection, kind: str, ids: Sequence[str], *, listi
 def forget_sessions(connection: sqlite3.Connection, sessions: Sequence[tuple[int, str]]) -> None:
     """Forget for good, in a transaction of the caller, what was said in sessions, given as (number, id)."""
     listing = has_full_text(connection)
-    kind = "history"
+    kind = HISTORY
     known = connection.execute("SELECT listed FROM search_kind WHERE kind = ?", (kind,)).fetchone()
     if known is None:
         return

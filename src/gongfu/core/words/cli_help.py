@@ -130,6 +130,11 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     # --- sessions and show
     "sessions_list": ("List the sessions of this project, newest first.", "列出本项目的会话，最新的在前。"),
+    "sessions_search": (
+        "Find sessions by what was asked and answered in them.\n\n"
+        "Titles, your words and final answers are searched, in Chinese and in English; the best come first.",
+        "按提问和回答的内容查找会话。\n\n搜索标题、你的话和最终回答，中英文皆可；最相符的在前。",
+    ),
     "sessions_delete": (
         "Delete sessions for good, with their outputs.",
         "彻底删除会话及其输出。",

@@ -32,6 +32,16 @@ def build(cli: Cli) -> click.Command:
     def delete(**values: Any) -> int:
         return delete_sessions(cli, **values)
 
+    def search(**values: Any) -> int:
+        return search_sessions(cli, **values)
+
+    words: list[click.Parameter] = [click.Argument(["words"], nargs=-1, required=True, metavar="WORDS...")]
+    looking = [
+        flag(cli, "--all", "everywhere"),
+        option(cli, "--limit", type=Number(whole=True), default=20),
+        flag(cli, "--json", "as_json", key="json"),
+        *places_options(cli),
+    ]
     ids: list[click.Parameter] = [click.Argument(["ids"], nargs=-1, required=True, metavar="ID...")]
     confirm = flag(cli, "-y", "--yes", key="yes_delete")
     return Group(
@@ -39,6 +49,7 @@ def build(cli: Cli) -> click.Command:
         "sessions",
         {
             "list": lambda: Command(cli, "list", sessions, listing, key="sessions_list"),
+            "search": lambda: Command(cli, "search", search, [*words, *looking], key="sessions_search"),
             "delete": lambda: Command(
                 cli, "delete", delete, [*ids, confirm, *places_options(cli)], key="sessions_delete"
             ),
@@ -84,6 +95,49 @@ def list_sessions(
     width = cli.size()[0] if cli.out.tty else 0
     shown = table([head, *lines], columns=width, right=(2, 3, 4))
     cli.out.line("\n".join([cli.out_style.dim(shown[0]), *shown[1:]]))
+    return 0
+
+
+def search_sessions(
+    cli: Cli,
+    *,
+    words: tuple[str, ...],
+    everywhere: bool,
+    limit: int,
+    as_json: bool,
+    config: str | None,
+    root: str | None,
+) -> int:
+    """Print the sessions in which the words were said, each with the place that matches best."""
+    from gongfu.surfaces.cli.opening import with_app
+    from gongfu.surfaces.cli.result import to_json
+    from gongfu.surfaces.cli.style import clean, one_line
+
+    query = " ".join(words)
+    if not query.strip():
+        raise UsageError("cli.missing_parameter", name="WORDS")
+    found, where = with_app(
+        cli,
+        Opening(config=config or "", root=root),
+        lambda app: (app.search(query, everywhere=everywhere, limit=limit), app.workspace.root),
+    )
+    if as_json:
+        places = [
+            {**row_fields(one.row), "score": one.score, "where": one.where, "at": one.at, "snippet": one.snippet}
+            for one in found
+        ]
+        cli.out.line(to_json({"type": "sessions", "query": query, "sessions": places}))
+        return 0
+    if not found:
+        cli.note(cli.say("history.nothing" if everywhere else "history.nothing_here", root=where))
+        return 0
+    dim = cli.out_style.dim
+    for one in found:
+        place = f"  ({one.row.directory})" if everywhere else ""
+        cli.out.line(f"{one.row.id}  {dim(_when(one.at))}  {one_line(f'{one.row.title}{place}')}")
+        if one.where != "title":
+            said = cli.say(f"history.{one.where}")
+            cli.out.line(f"    {dim(f'{said}:')} {clean(one.snippet)}")
     return 0
 
 
