@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["history", "chain"]
 
 HISTORY_USE = 0.65  # share of the budget in use from which a history summary is kept ready
-URGENT_USE = 0.75  # from here on it lags behind by no turn
+URGENT_USE = 0.75  # here it is renewed once more, however little it lags behind
 CHAIN_USE = 0.50
 STAYING = 3  # the newest turns, which a fold leaves where they are
 LAG = 3  # turns that a summary may lag behind before it is renewed
@@ -66,6 +66,7 @@ class Summaries:
         self._main = main
         self.use = 0.0
         self._tried = -1  # how far the newest summary asked for was to reach
+        self._asked_at = 0.0
         self._busy = False
 
     # --- when ---
@@ -80,10 +81,10 @@ class Summaries:
         upto = self._reach()
         made = self._state.context.made.get("history")
         lag = upto - (made.upto if made else 0)
-        due = lag >= LAG or made is None or use >= URGENT_USE
+        due = lag >= LAG or made is None or self._asked_at < URGENT_USE <= use
         if use < HISTORY_USE or lag <= 0 or not due or upto <= self._tried or self._busy or self._open:
             return
-        self._tried, self._busy = upto, True
+        self._tried, self._asked_at, self._busy = upto, use, True
         self._sidecar.start(lambda: self._beside(upto, pause))
 
     def after_turn(self) -> None:
