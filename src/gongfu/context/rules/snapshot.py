@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -17,6 +18,7 @@ from gongfu.core.told import Duty, RuleSection, RuleSource, RulesPinned
 
 MAX_FILES: Final = 64
 MAX_TOTAL: Final = 256 << 10
+_NONCE: Final = re.compile("[0-9a-f]{8}")
 _KINDS: Final = ("agents", "claude", "rules")
 
 
@@ -64,7 +66,7 @@ def verify(pinned: RulesPinned) -> None:
         if sha256_of(whole) != source.sha256 or any(sha256_of(s.text) != s.sha256 for s in source.sections):
             raise Refusal("rules.snapshot_corrupt", what=source.path)
     marked = any(mark_of(pinned.nonce) in s.text for source in pinned.sources for s in source.sections)
-    if fingerprint_of(pinned.sources) != pinned.fingerprint or not pinned.nonce.isalnum() or marked:
+    if fingerprint_of(pinned.sources) != pinned.fingerprint or not _NONCE.fullmatch(pinned.nonce) or marked:
         raise Refusal("rules.snapshot_corrupt", what=pinned.fingerprint[:12])
 
 

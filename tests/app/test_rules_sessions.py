@@ -1,0 +1,233 @@
+"""Snapshots over the life of a session: refresh, resume after a kill, a contract that changed, a tampered log."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import anyio
+import pytest
+
+from gongfu.app.rule_words import UNPINNED, note_answer, refresh, review, unasked
+from gongfu.app.rules import find_rules
+from gongfu.core.errors import Refusal
+from gongfu.core.events import AnswerReceived, EpochOpened, ToolStarted, WarningRaised
+from gongfu.core.told import RulesPinned
+from gongfu.models.scripted import Call, Say, serve
+
+from .ruled import ask, counts, events, opened, project, receipts_of, refreshed, say, snapshot, write
+
+pytestmark = pytest.mark.anyio
+
+
+def pins(happened: list[object]) -> list[RulesPinned]:
+    return [e for e in happened if isinstance(e, RulesPinned)]
+
+
+async def test_a_refresh_holds_from_the_next_request_on_and_revisions_are_kept(tmp_path: Path) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    async with serve([Say("One."), Say("Two.")]) as server, opened(work, server, rules="mandatory-all") as app:
+        id = await ask(app, "First.")
+        old = snapshot(app, id)
+        write(work, {"AGENTS.md": "Use spaces.\n", "CLAUDE.md": "Be brief.\n"})
+        new = await refreshed(app, id)
+        await ask(app, "Second.", id)
+        happened = events(app, id)
+        sent = receipts_of(app, id)
+    assert [p.revision for p in pins(happened)] == [1, 2]
+    assert pins(happened) == [old, new]
+    assert new.by == "refresh --rules mandatory-all"
+    assert counts(old, server.requests) == {"AGENTS.md": [1, 0]}
+    assert counts(new, server.requests) == {"AGENTS.md": [0, 1], "CLAUDE.md": [0, 1]}
+    assert [r.rules for r in sent] == [old.fingerprint, new.fingerprint]
+    assert [e.reason for e in happened if isinstance(e, EpochOpened)] in ([], ["rules"])
+    assert sent[1].broke in ("rules", "epoch")
+
+
+async def test_a_refresh_is_rejected_while_a_turn_runs_and_when_it_is_stale(
+    tmp_path: Path,
+) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    steps = [Say("One."), Call("shell", {"command": "until [ -e go ]; do sleep 0.05; done"}), Say("Two.")]
+    async with serve(steps) as server, opened(work, server, rules="mandatory-all") as app:
+        id = await ask(app, "First.")
+        old = snapshot(app, id)
+        session = await app.session(id)
+        write(work, {"AGENTS.md": "Use spaces.\n"})
+        seen = review(app, session)
+        pair = {"old": seen.pinned.fingerprint, "new": seen.live.fingerprint}
+
+        running = await session.prompt("Second.")
+        while not any(isinstance(e, ToolStarted) for e in events(app, id)):
+            await anyio.sleep(0.01)
+        with pytest.raises(Refusal) as raised:
+            refresh(app, session, **pair)
+        assert raised.value.key == "rules.changed_running"
+        write(work, {"go": ""})
+        with anyio.fail_after(20):
+            await running
+
+        with pytest.raises(Refusal) as raised:
+            refresh(app, session, old="f" * 64, new=pair["new"])
+        assert raised.value.key == "rules.refresh_stale_pinned"
+        write(work, {"AGENTS.md": "Use both.\n"})
+        with pytest.raises(Refusal) as raised:
+            refresh(app, session, **pair)
+        assert raised.value.key == "rules.refresh_stale_live"
+        assert pins(events(app, id)) == [old]
+    assert counts(old, server.requests) == {"AGENTS.md": [1, 1, 1]}
+
+
+async def test_after_a_kill_the_same_snapshot_holds_and_the_waiting_tool_runs_once(tmp_path: Path) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    steps = [Call("shell", {"command": "echo ran >> log"}), Say("Done."), Say("Done again.")]
+    async with serve(steps) as server, opened(work, server, rules="mandatory-all") as app:
+        id = await ask(app, "Go.")
+        pinned = snapshot(app, id)
+        answered = next(e.seq for e in app.journal.read(id) if isinstance(e.event, AnswerReceived))
+        (work / "log").unlink()
+        write(work, {"AGENTS.md": "Something else.\n"})
+        cut = await (await app.session(id)).fork(answered)  # the log as a kill behind the answer leaves it
+        with anyio.fail_after(20):
+            finished = await (await cut.prompt(""))
+        again = snapshot(app, cut.id)
+    assert finished.status == "done"
+    assert (work / "log").read_text() == "ran\n"
+    assert again == pinned
+    assert counts(pinned, server.requests) == {"AGENTS.md": [1, 1, 1]}
+    assert server.requests[2].raw == server.requests[1].raw  # not a byte is different after the resume
+
+
+async def test_a_call_made_under_other_rules_does_not_run(tmp_path: Path) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    steps = [Call("shell", {"command": "echo ran >> log"}), Say("Done."), Say("Anew.")]
+    async with serve(steps) as server, opened(work, server, rules="mandatory-all") as app:
+        id = await ask(app, "Go.")
+        answered = next(e.seq for e in app.journal.read(id) if isinstance(e.event, AnswerReceived))
+        (work / "log").unlink()
+        cut = await (await app.session(id)).fork(answered)
+        write(work, {"AGENTS.md": "Never run commands.\n"})
+        new = await refreshed(app, cut.id)
+        with anyio.fail_after(20):
+            finished = await (await cut.prompt(""))
+        started = [e for e in events(app, cut.id) if isinstance(e, ToolStarted)]
+        assert (finished.status, finished.reason) == ("refused", "rules.origin_mismatch")
+        assert not started
+        assert not (work / "log").exists()
+        assert len(server.requests) == 2
+        await ask(app, "Go on.", cut.id)  # the history is kept, and the model decides anew
+    assert counts(new, server.requests) == {"AGENTS.md": [0, 0, 1]}
+
+
+@pytest.mark.parametrize("what", ["text", "duty", "nonce"])
+async def test_a_tampered_snapshot_is_refused(tmp_path: Path, what: str) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    async with serve([Say("One.")]) as server:
+        async with opened(work, server, rules="mandatory-all") as app:
+            id = await ask(app, "First.")
+            nonce = snapshot(app, id).nonce
+        old, new = {
+            "text": ("Use tabs.", "Use evil."), "duty": ('"mandatory"', '"excluded"'), "nonce": (f'"{nonce}"', '"Use"'),
+        }[what]  # fmt: skip
+        with sqlite3.connect(tmp_path / "home" / "gongfu.db") as db:
+            changed = db.execute(
+                "UPDATE event SET data = replace(data, ?, ?) WHERE data LIKE '%rules_pinned%'", (old, new)
+            ).rowcount
+        db.close()
+        assert changed == 1
+        async with opened(work, server) as app:
+            session = await app.session(id)
+            before = len(events(app, id))
+            with pytest.raises(Refusal) as raised:
+                await session.prompt("Second.")
+            assert len(events(app, id)) == before
+            assert raised.value.key == "rules.snapshot_corrupt"
+            await refreshed(app, id)  # what the refusal says to do helps
+    assert len(server.requests) == 1
+
+
+async def test_the_word_for_a_run_holds_for_a_session_that_goes_on(tmp_path: Path) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    async with serve([Say("One."), Say("Two."), Say("Three.")]) as server:
+        async with opened(work, server) as app:
+            id = await ask(app, "First.")
+            first = snapshot(app, id)
+        write(work, {"AGENTS.md": "Use spaces.\n"})
+        async with opened(work, server, rules="mandatory-all") as app:
+            await ask(app, "Second.", id)
+            second = snapshot(app, id)
+        async with opened(work, server) as app:
+            await ask(app, "Third.", id)
+            assert snapshot(app, id) == second
+    assert first.sources[0].sections[0].duty == "optional"
+    assert second.sources[0].sections[0].duty == "mandatory"
+    assert second.sources[0].sections[0].text == "Use tabs.\n"  # the flag says what holds, not which text
+    assert second.by == "--rules mandatory-all"
+    assert counts(second, server.requests) == {"AGENTS.md": [0, 1, 1]}
+
+
+async def test_a_changed_text_counts_as_unclassified_unless_its_duty_is_kept(tmp_path: Path) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    async with serve([Say("One."), Say("Two.")]) as server, opened(work, server) as app:
+        say(app, AGENTS_md="mandatory")
+        id = await ask(app, "First.")
+        write(work, {"AGENTS.md": "Use spaces.\n"})
+        other = await ask(app, "A new session.")
+        told = [e for e in events(app, other) if isinstance(e, WarningRaised)]
+        assert [(w.key, w.values) for w in told] == [("rules.outgrown", {"rules": "AGENTS.md"})]
+        assert snapshot(app, other).sources[0].sections[0].duty == "optional"
+        session = await app.session(id)
+        assert review(app, session).live.sources[0].sections[0].duty == "optional"
+        kept = await refreshed(app, id, keep=True)
+        assert kept.sources[0].sections[0].duty == "mandatory"
+        assert not review(app, await app.session(other)).outgrown  # the word is remembered
+
+
+async def test_rules_that_come_later_and_rules_that_go(tmp_path: Path) -> None:
+    work = project(tmp_path, {})
+    async with serve([Say("One."), Say("Two."), Say("Three.")]) as server, opened(work, server) as app:
+        id = await ask(app, "First.")
+        assert not pins(events(app, id))
+        write(work, {"AGENTS.md": "Use tabs.\n"})
+        say(app, AGENTS_md="mandatory")
+        assert review(app, await app.session(id)).pinned.fingerprint == UNPINNED
+        pinned = await refreshed(app, id)
+        await ask(app, "Second.", id)
+        (work / "AGENTS.md").unlink()
+        gone = await refreshed(app, id)
+        await ask(app, "Third.", id)
+    assert counts(pinned, server.requests) == {"AGENTS.md": [0, 1, 0]}
+    assert gone.sources == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "duties"),
+    [
+        ("mandatory-root", ["mandatory", "optional"]),
+        ("mandatory-all", ["mandatory", "mandatory"]),
+        ("optional", ["optional", "optional"]),
+    ],
+)
+async def test_a_project_is_asked_about_once(tmp_path: Path, answer: str, duties: list[str]) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n", "web/AGENTS.md": "Web.\n"})
+    async with serve([Say("One.")]) as server:
+        async with opened(work, server) as app:
+            found = unasked(app)
+            assert found is not None
+            note_answer(app, answer, found)  # type: ignore[arg-type]
+        async with opened(work, server) as app:
+            assert unasked(app) is None
+            id = await ask(app, "Go.")
+            pinned = snapshot(app, id)
+    assert [s.sections[0].duty for s in pinned.sources] == duties
+    assert all(s.sections[0].said for s in pinned.sources)
+
+
+async def test_nobody_is_asked_where_there_are_no_rules_or_something_was_said(tmp_path: Path) -> None:
+    work = project(tmp_path, {})
+    async with serve([]) as server, opened(work, server) as app:
+        assert unasked(app) is None
+        write(work, {"AGENTS.md": "Use tabs.\n"})
+        assert unasked(app) == find_rules(app)
+        say(app, AGENTS_md="optional")
+        assert unasked(app) is None
