@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import anyio
@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from gongfu.core.base import Base
 from gongfu.core.brief import Brief
 from gongfu.core.errors import UserError
-from gongfu.core.events import AgentEvent, AgentFinished, AgentStarted, AnyEvent, MessageAdded, TurnStatus
+from gongfu.core.events import AgentEvent, AgentFinished, AgentStarted, AnyEvent, MessageAdded, ToolFinished, TurnStatus
 from gongfu.core.ids import new_id
-from gongfu.core.messages import Message, TextPart
+from gongfu.core.messages import CallPart, Message, ResultPart, TextPart
 from gongfu.core.specs import Usage
 from gongfu.core.words import say
 from gongfu.engine.state import SessionState
@@ -179,26 +179,52 @@ class Children:
 
     def _note(self, started: AgentStarted, state: SessionState) -> Message:
         """The report of an agent in the background, as a note of that sender."""
-        kit = self._session.kit
         finished = self._session.state.reports.get(started.agent) or finish_of(started, state, "failed")
-        text, limit = told(finished, state), kit.agent.max_tool_output
-        if len(text.encode("utf-8", "replace")) > limit:
-            artifact = kit.artifacts.put(self._session.id, text.encode("utf-8", "surrogatepass"))
-            text = bound(text, limit).text(artifact)
+        text, _ = self._bounded(told(finished, state))
         task = " ".join(started.task.split())
         task = task if len(task) <= _TASK else f"{task[: _TASK - 1]}…"
         parts = (TextPart(text=f"[Report of {started.agent}, started in the background: {task}]\n\n{text}"),)
         return Message(role="user", parts=parts, id=new_id("m"), agent=started.agent, kind="note")
 
-    def mend(self) -> None:
-        """After a kill: record the end of those that worked then, and hand on what they had said in the background."""
+    def _bounded(self, text: str) -> tuple[str, str]:
+        """A report as long as any result may be, and the artifact that holds all of it when it is longer."""
+        kit = self._session.kit
+        if len(text.encode("utf-8", "replace")) <= kit.agent.max_tool_output:
+            return text, ""
+        artifact = kit.artifacts.put(self._session.id, text.encode("utf-8", "surrogatepass"))
+        return bound(text, kit.agent.max_tool_output).text(artifact), artifact
+
+    def mend(self, calls: Sequence[CallPart]) -> None:
+        """After a kill: record the end of those that worked then, and hand on what they had said.
+
+        Of those in the background as notes, of the others as the results of `calls`, which had begun.
+        """
+        stream = self._session.stream
         for started in self._session.state.open_agents:
-            state = SessionState()
-            for entry in self._session.kit.journal.read(started.session):
-                state.apply(entry.event)
+            state = self._state_of(started)
             self._end(started, state, "interrupted")
             if started.background:
-                self._session.stream.emit(MessageAdded(message=self._note(started, state)))
+                stream.emit(MessageAdded(message=self._note(started, state)))
+        agents = {a.call: a for a in self._session.state.agents.values() if not a.background}
+        for call in calls:
+            if call.id in agents:
+                stream.emit(ToolFinished(call=call.id, name=call.name, result=self._result(agents[call.id])))
+
+    def _result(self, started: AgentStarted) -> ResultPart:
+        """What the call that started an agent comes to when only the agent's own log can tell."""
+        state = self._state_of(started)
+        finished = finish_of(started, state, "interrupted")
+        text, artifact = self._bounded(told(finished, state))
+        return ResultPart(
+            call_id=started.call, text=text, artifact=artifact, agent=started.agent,
+            status="done" if finished.status == "done" else "interrupted",
+        )  # fmt: skip
+
+    def _state_of(self, started: AgentStarted) -> SessionState:
+        state = SessionState()
+        for entry in self._session.kit.journal.read(started.session):
+            state.apply(entry.event)
+        return state
 
 
 def finish_of(started: AgentStarted, state: SessionState, otherwise: TurnStatus) -> AgentFinished:

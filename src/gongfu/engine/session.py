@@ -341,12 +341,13 @@ class Session:
         self.stream.load()
         began = self.state.transcript.newest_calls & self.state.started_calls
         started = [c for c in self.state.transcript.open_calls if c.id in began]
-        self.close_calls(started, "interrupted", INTERRUPTED)
+        self.children.mend(started)
+        left = [c for c in started if c.id in self.state.started_calls]
+        self.close_calls(left, "interrupted", INTERRUPTED)
         mended = self.state.transcript.mend()
         if mended is not None:
             values = {"added": len(mended.added), "dropped": len(mended.dropped)}
             self.stream.emit(mended, WarningRaised(key="engine.history_mended", values=values))
-        self.children.mend()
         if self.state.turn is not None:
             self.stream.emit(TurnFinished(turn=self.state.turn.turn, status="interrupted", reason="engine.interrupted"))
 

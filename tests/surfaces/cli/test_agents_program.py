@@ -113,7 +113,8 @@ def test_killed_in_the_middle_of_a_sub_agent_the_session_goes_on_with_one_result
     calls = [c.id for e in events if isinstance(e, AnswerReceived) for c in e.message.calls]
     assert [e.call for e in events if isinstance(e, ToolFinished)] == calls
     (result,) = [e.result for e in events if isinstance(e, ToolFinished)]
-    assert result.status == ("done" if background else "interrupted")
+    assert (result.status, result.agent) == ("done" if background else "interrupted", "agent-1")
+    assert background or "What it had said last:\nI begin.\n\n[1 call: 1 shell; 1 request, " in result.text
     (finished,) = [e for e in events if isinstance(e, AgentFinished)]
     assert (finished.status, finished.session, finished.text) == ("interrupted", inner.id, "I begin.")
     assert finished.requests == 1
