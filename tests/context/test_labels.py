@@ -68,7 +68,7 @@ def test_other_words_leave_it_to_the_setting(word: str) -> None:
         ("ask_user", {"question": "Which\ncolour?"}, {}, "Ask: Which colour?"),
         ("recall", {"id": "a3"}, {}, "Recall a3"),
         ("recall", {"query": "the port"}, {}, "Recall the port"),
-        ("task", {"role": "tester", "task": "run all tests"}, {}, "Delegate to tester: run all tests"),
+        ("task", {"task": "run all tests"}, {"agent": "agent-1"}, "Delegate to agent-1: run all tests"),
         ("task", {"task": "run all tests"}, {}, "Delegate: run all tests"),
     ],
 )

@@ -151,7 +151,7 @@ def _recall(seen: _Seen) -> str:
 
 
 def _task(seen: _Seen) -> str | None:
-    agent, what = seen.arg("role", "agent", "name"), seen.arg("title", "task", "prompt", "text")
+    agent, what = str(seen.display.get("agent") or ""), seen.arg("task")
     if not what:
         return None
     return f"Delegate to {_short(agent, 30)}: {_short(what, 60)}" if agent else f"Delegate: {_short(what, 80)}"
