@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from gongfu.core.base import Base
 from gongfu.core.events import AnswerReceived, Entry, RequestFailed, RequestSent, SessionCreated
+from gongfu.core.prefix import shared_start
 from gongfu.core.specs import ToolSpec, Usage
 from gongfu.core.told import Included, Omitted
 
@@ -138,8 +139,11 @@ def continued(request: str, previous: Sequence[Included], now: Sequence[Included
 
 
 def _shared(previous: Sequence[Included], now: Sequence[Included]) -> int:
-    count = 0
-    for before, after in zip(_lasting(previous), now, strict=False):
+    lasting = _lasting(previous)
+    count = shared_start(lasting, now)  # in one process they are the same objects
+    if count and now[count - 1].id == INPUT:
+        return count - 1
+    for before, after in zip(lasting[count:], now[count:], strict=False):
         if before != after or after.id == INPUT:
             break
         count += 1
@@ -259,7 +263,7 @@ class Lineage:
         if newest is not None and newest.epoch == epoch:
             after, added = continued(newest.request, newest.included, now.included)
         same, main = self._of_model.get((model, purpose)), self._of_model.get((model, "main"))
-        reused = max(_reused(same, now), _reused(main, now))
+        reused = _reused(same, now) if same is main else max(_reused(same, now), _reused(main, now))
         return Described(after=after, included=added, reused=reused, broke=self._broke(purpose, same, main, now))
 
     def _broke(self, purpose: str, same: Held | None, main: Held | None, now: Held) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def planner_of(session: Session) -> Planner:
-    """What plans the requests of a session's next turn."""
+    """What plans the requests of a session."""
     kit = session.kit
     return Planner(
         system=kit.agent.system,
@@ -35,7 +35,7 @@ def asker_of(session: Session, chain: Sequence[ModelProvider]) -> Asker:
     return Asker(
         agent=session.kit.agent,
         chain=chain,
-        planner=planner_of(session),
+        planner=session.planner,
         stream=session.stream,
         state=session.state,
         limits=Limits(session.kit.agent.limits),
@@ -48,4 +48,4 @@ async def compact(session: Session, chain: Sequence[ModelProvider], focus: str) 
     """Fold by hand: None when nothing would be gained. Summaries are made first, by the models that may."""
     await session.summaries.compact(focus)
     info = chain[0].info
-    return planner_of(session).fold_now(info, asker_of(session, chain).budget(info), focus)
+    return session.planner.fold_now(info, asker_of(session, chain).budget(info), focus)

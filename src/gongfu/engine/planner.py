@@ -17,7 +17,7 @@ from gongfu.core.errors import Refusal
 from gongfu.core.events import AnyEvent, EpochOpened, Included, Omitted, WarningRaised
 from gongfu.core.messages import CallPart, Message
 from gongfu.core.specs import ModelInfo, ToolSpec
-from gongfu.core.tokens import calibrated, text_tokens
+from gongfu.core.tokens import PER_MESSAGE, calibrated, text_tokens
 from gongfu.core.told import FoldReason
 from gongfu.engine.folding import Folding
 from gongfu.engine.state import SessionState
@@ -80,7 +80,12 @@ class Planner:
         self._clock = clock
         self._stable = stable_hash(system, tools)
         self._fixed = stable_tokens(system, tools)
-        self._tool_tokens = self._fixed - 4 - text_tokens(system)
+        tool_tokens = self._fixed - PER_MESSAGE - text_tokens(system)
+        self._first = (  # the same objects each time: receipts are compared by identity before they are by value
+            Included(id="tools", tier=SYSTEM, tokens=tool_tokens),
+            Included(id="system", tier=SYSTEM, tokens=self._fixed - tool_tokens),
+        )
+        self._standings: dict[object, Standing] = {}
         self._items: list[Included] = []
         self._itemised = (-1, -1)  # the epoch and the number of slots that are itemised
         self._futile = 0  # the size at which a fold freed too little: not tried again before it has grown
@@ -219,19 +224,21 @@ class Planner:
         context = self._state.context
         if context.pinned is None or not context.pinned.sources:
             return None
-        from gongfu.context.rules.standing import standing  # only where there are rules
+        total = budget.total * _UNIT // calibrated(_UNIT, self._ratios(info))
+        key = (context.pinned.fingerprint, tuple(context.risen), tuple(context.joined), total, info.small)
+        if key not in self._standings:
+            from gongfu.context.rules.standing import standing  # only where there are rules
 
-        one = calibrated(_UNIT, self._ratios(info))
-        total = budget.total * _UNIT // one
-        found = standing(
-            context.pinned,
-            frozenset(context.joined if info.small else context.risen),
-            budget=total,
-            share=self._rules_share,
-            optional_room=total * OPTIONAL_RULES // 100,
-        )
-        self._tell(found)
-        return found if info.small else self._with_joined(found)
+            found = standing(
+                context.pinned,
+                frozenset(context.joined if info.small else context.risen),
+                budget=total,
+                share=self._rules_share,
+                optional_room=total * OPTIONAL_RULES // 100,
+            )
+            self._tell(found)
+            self._standings = {key: found if info.small else self._with_joined(found)}
+        return self._standings[key]
 
     def _with_joined(self, found: Standing) -> Standing:
         """With the envelopes of rules that joined in this epoch: they stand in notes among the live units."""
@@ -311,8 +318,7 @@ class Planner:
         self._items.extend(self._unit_items(count))
         self._itemised = (view.epoch, len(view.slots))
         found = [
-            Included(id="tools", tier=SYSTEM, tokens=self._tool_tokens),
-            Included(id="system", tier=SYSTEM, tokens=self._fixed - self._tool_tokens),
+            *self._first,
             *(_framed("rules", self._standing_tokens, standing.included) if standing is not None else ()),
             *self._items,
         ]

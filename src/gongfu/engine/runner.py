@@ -20,7 +20,6 @@ from gongfu.core.ids import new_id
 from gongfu.engine.answer import bare, problem_of
 from gongfu.engine.asker import Asker
 from gongfu.engine.circles import Circles
-from gongfu.engine.compaction import planner_of
 from gongfu.engine.dispatch import Dispatcher
 from gongfu.engine.limits import Limits, LimitSpec
 from gongfu.engine.permit import Permit
@@ -134,7 +133,7 @@ class Runner:
         asker = Asker(
             agent=kit.agent,
             chain=self._chain,
-            planner=planner_of(session),
+            planner=session.planner,
             stream=stream,
             state=state,
             limits=self._limits,

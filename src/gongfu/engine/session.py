@@ -29,7 +29,7 @@ from gongfu.core.messages import CallPart, ImagePart, Message, Status, user
 from gongfu.core.specs import Usage
 from gongfu.engine.answer import check_schema
 from gongfu.engine.children import Children
-from gongfu.engine.compaction import compact
+from gongfu.engine.compaction import compact, planner_of
 from gongfu.engine.inbox import Inbox
 from gongfu.engine.kit import Kit
 from gongfu.engine.labelling import Namer
@@ -89,6 +89,7 @@ class Session:
         self.pending = Pending(self.stream.emit, kit.answers)
         self.grants = Grants()
         self.ledger = Ledger()
+        self.planner = planner_of(self)
         self.sidecar = Sidecar(
             agent=kit.agent,
             emit=self.stream.emit,
