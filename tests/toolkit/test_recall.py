@@ -271,7 +271,7 @@ async def test_nothing_but_a_failure_the_model_can_read(
 # --- through the real loop ------------------------------------------------------------------------------------------
 
 
-def session_app(tmp_path: Path, *steps: Any, window: int = 200_000) -> tuple[Any, Scripted]:
+def session_app(tmp_path: Path, *steps: Any) -> tuple[Any, Scripted]:
     (tmp_path / "work").mkdir(exist_ok=True)
     model = Scripted(list(steps))
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
@@ -322,3 +322,19 @@ async def test_a_page_fits_the_room_there_is_and_is_not_cut_again(tmp_path: Path
     assert lines == [str(n) for n in range(1000, 1000 + len(lines))]
     assert 100 < len(lines) < 3000
     assert not result.artifact
+
+
+async def test_a_fork_has_the_outputs_that_its_history_names(tmp_path: Path) -> None:
+    steps = [
+        Call("shell", {"command": "seq 1 50000"}), Say("ok"), Call("shell", {"command": "seq 2 60000"}),
+        Call("recall", {"id": "a1", "offset": -1}), Call("recall", {"id": "a2", "offset": -1}), Say("ok"),
+    ]  # fmt: skip
+    app, model = session_app(tmp_path, *steps)
+    async with app:
+        session = await app.session()
+        await (await session.prompt("Count"))
+        fork = await session.fork()
+        await (await fork.prompt("Again"))
+        assert list(app.artifacts.all(session.id)) == ["a1"]
+    results = [r for m in model.requests[-1].messages for r in m.results]
+    assert [body(r.text) for r in results[-2:]] == [["50000"], ["60000"]]

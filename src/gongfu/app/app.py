@@ -328,6 +328,7 @@ class App:
         self._add_row(created)
         self.journal.append(session.id, [created], at=time.time())
         self.journal.copy(origin.id, session.id, seq)
+        self.artifacts.copy(origin.id, session.id)  # the history that was copied names them
         self.rows.set_title(session.id, origin.title)
         return self._load(session)
 

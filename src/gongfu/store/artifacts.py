@@ -124,6 +124,20 @@ class Artifacts:
             raise _explain(error, self._of(session) / id) from error
         return b"".join(kept).decode("utf-8", "replace"), total + (not ended)
 
+    def copy(self, session: str, to: str) -> None:
+        """Give the session `to`, which has none yet, all artifacts of `session` under the same ids."""
+        from shutil import copyfile  # only for a fork
+
+        files, folder = self.all(session), self._of(to)
+        try:
+            if files:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name, file in files.items():
+                copyfile(file, folder / name)
+                (folder / name).chmod(0o600)
+        except OSError as error:
+            raise _explain(error, folder) from error
+
     def size(self, session: str | None = None) -> int:
         """Bytes of the artifacts of one session, or of all."""
         folders = [self._of(session)] if session is not None else _entries(self._folder)
