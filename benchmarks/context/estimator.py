@@ -38,7 +38,7 @@ DICE = random.Random(7)
 USR = Path("/usr")
 LANGUAGES = {"Chinese UI": "zh_CN", "Chinese, trad.": "zh_TW", "Japanese": "ja", "Korean": "ko", "Russian": "ru", "Ukrainian": "uk",
              "German": "de", "French": "fr", "Polish": "pl", "Arabic": "ar", "Hindi": "hi", "Vietnamese": "vi"}  # fmt: skip
-TARGETED = ("English", "Chinese", "Python", "JavaScript", "C")
+TARGETED = ("English", "Chinese", "Chinese, docs", "Python", "JavaScript", "C")
 WORK = (
     *TARGETED,
     "other code",
@@ -180,6 +180,7 @@ def corpus() -> dict[str, list[str]]:
         + conversations("locomo_turn")
         + files(USR / "share/common-licenses", ""),
         "Chinese": conversations("memdaily"),
+        "Chinese, docs": [read(p) for p in sorted([ROOT / "README.zh-CN.md", *(ROOT / "docs/zh").glob("*.md")])],
         "Python": python,
         "JavaScript": files(USR, ".js", ".mjs", ".ts"),
         "C": files(USR, ".h", ".c", ".cpp", ".hpp"),
@@ -193,7 +194,7 @@ def corpus() -> dict[str, list[str]]:
         "commands": listings + searches + others + numbered,
         **{name: catalogues(code) for name, code in LANGUAGES.items()},
     }
-    return {name: got for name, texts in kinds.items() if len(got := passages(texts)) >= 20}
+    return {name: got for name, texts in kinds.items() if len(got := passages(texts)) >= 10}
 
 
 def passages(texts: Iterable[str]) -> list[str]:
