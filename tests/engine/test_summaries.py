@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from anyio.testing import wait_all_tasks_blocked
 from msgspec.structs import replace
 
 from gongfu.core.events import EpochOpened, RequestSent, SummaryFailed, SummaryMade, WarningRaised
@@ -202,7 +201,7 @@ async def test_a_program_that_ends_with_its_turn_asks_for_none(desk: Desk, monke
     helper = fast(Say(GOOD), times=9)
     async with desk.session(main(1, batches=4, size=3400), fast=[helper]) as session:
         await done(session, "Do it.")
-        await wait_all_tasks_blocked()
+        await anyio.wait_all_tasks_blocked()
         assert session.sidecar.busy
     assert helper.requests == []
 
