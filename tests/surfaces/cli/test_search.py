@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 from .conftest import Program
@@ -74,3 +76,27 @@ def store(program: Program) -> Path:
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     return path
+
+
+START = """
+import runpy, sys
+sys.argv = ["gongfu", "run", "--yes", "--model", sys.argv[1], "hello"]
+try:
+    runpy.run_module("gongfu", run_name="__main__")
+except SystemExit:
+    pass
+print("LOADED", *sorted(name for name in sys.modules if name.startswith("gongfu.")))
+"""
+
+
+def test_a_run_that_searches_nothing_loads_nothing_of_it(program: Program) -> None:
+    path = program.folder.parent / "script.yaml"
+    path.write_text(json.dumps({"steps": [{"say": "hi"}]}), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", START, f"scripted:{path}"], cwd=program.folder, env=program.env, timeout=60,
+        capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    modules = set(done.stdout.rpartition("LOADED ")[2].split())
+    assert "gongfu.store.sessions" in modules, done
+    ours = ("gongfu.core.lexical", "gongfu.retrieval.", "gongfu.store.search", "gongfu.store.history")
+    assert not {name for name in modules if name.startswith(ours)}
