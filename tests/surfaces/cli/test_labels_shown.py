@@ -9,6 +9,7 @@ import pytest
 from gongfu.core import events as ev
 from gongfu.core.specs import Usage
 from gongfu.surfaces.cli.render.history import History
+from gongfu.surfaces.cli.render.label_words import told
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.render.plain import Plain
 from gongfu.surfaces.cli.render.terminal import Terminal
@@ -143,3 +144,40 @@ def test_what_was_asked_beside_the_turn_has_its_own_line(show: Any) -> None:
     lines = show(*ONE, beside, *END)
     assert lines[-1] == "  tool_use_summary_generation · 300 in · 9 out · $0"
     assert "12.3k in" in lines[-2]
+
+
+@pytest.mark.parametrize(
+    ("label", "chinese"),
+    [
+        ("Read main.py", "读取 main.py"),
+        ("Read 3 files (2 failed)", "读取 3 个文件（2 个失败）"),
+        ("Read a file (interrupted)", "读取 文件（被中断）"),
+        ("Edit b.py +3 −1", "修改 b.py +3 −1"),
+        ("Edit 2 files +9 −4 (1 failed, 1 refused)", "修改 2 个文件 +9 −4（1 个失败，1 个被拒绝）"),
+        ("Create n.py +3 −0", "新建 n.py +3 −0"),
+        ("List the folder", "列出文件夹"),
+        ("Find **/*.py", "查找 **/*.py"),
+        ("Search for def main", "搜索 def main"),
+        ("Run pytest -q (exit 2)", "运行 pytest -q（退出码 2）"),
+        ("Run pytest -q (stopped)", "运行 pytest -q（已停止）"),
+        ("Run echo (a) (exit 0)", "运行 echo (a)（退出码 0）"),
+        ("Run 4 commands (1 failed)", "运行 4 条命令（1 个失败）"),
+        ("Start make", "启动 make"),
+        ("Look at job j1", "查看后台任务 j1"),
+        ("Update the todo list (1 of 3 done)", "更新待办列表（完成 1/3）"),
+        ("Ask: Which colour?", "提问：Which colour?"),
+        ("Recall a3", "找回 a3"),
+        ("Delegate to agent-1: run all tests", "委派给 agent-1：run all tests"),
+        ("fetch ×2", "fetch ×2"),
+    ],
+)
+def test_plain_labels_are_said_in_the_person_s_language(label: str, chinese: str) -> None:
+    assert told(label, Speech(language="zh")) == chinese
+    assert told(label, Speech(language="en")) == label
+
+
+def test_a_model_s_label_stays_as_it_was_written() -> None:
+    spoken = Lines(style=Style(), speech=Speech(language="zh"))
+    shown = Plain(spoken, compact=True)
+    events = (*ONE, label("Read the whole tree", 1, 2), *END)
+    assert "● Read the whole tree" in "".join(shown.feed(entry(e)).err for e in events)

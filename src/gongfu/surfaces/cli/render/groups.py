@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gongfu.core import events as ev
+from gongfu.surfaces.cli.render.label_words import told
 from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import one_line
 from gongfu.surfaces.cli.width import clip
 
@@ -33,10 +35,11 @@ class _Group:
         counts = {name: self.names.count(name) for name in self.names}
         return ", ".join(f"{one_line(n, 60)} ×{c}" if c > 1 else one_line(n, 60) for n, c in counts.items())
 
-    @property
-    def title(self) -> str:
+    def title(self, speech: Speech) -> str:
         """Its label, or the names of its tools while there is none."""
-        return one_line(self.label.text) if self.label else self.tools
+        if self.label is None:
+            return self.tools
+        return one_line(told(self.label.text, speech) if self.label.by == "plain" else self.label.text)
 
 
 class Groups:
@@ -111,7 +114,7 @@ class Groups:
         style = self._lines.style
         late = self._known is None and group is not self._newest and group.names
         whose = style.dim(f"  ← {group.tools}") if late else ""
-        return [f"{style.cyan('●')} {style.dim(self._clipped(one_line(label.text)))}{whose}"]
+        return [f"{style.cyan('●')} {style.dim(self._clipped(group.title(self._lines.speech)))}{whose}"]
 
     def _clipped(self, text: str) -> str:
         return clip(text, max(20, self._lines.columns - 3)) if self._lines.columns else text
@@ -122,7 +125,7 @@ class Groups:
         if not self.compact or not self._run:
             return ""
         more = f" +{len(self._run) - 1}" if len(self._run) > 1 else ""
-        title = self._run[0].title
+        title = self._run[0].title(self._lines.speech)
         return (clip(title, max(20, self._lines.columns - 8)) if self._lines.columns else title) + more
 
     def close(self) -> list[str]:
