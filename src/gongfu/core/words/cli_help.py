@@ -91,8 +91,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "opt_keep_duties": ("Give changed texts the duty of the earlier ones.", "已改的内容沿用原来的分类。"),
     # --- options of a run
     "opt_rules": (
-        "For this run, which project rules every request must carry; for a new session and for the one that goes on.",
-        "本次运行中哪些项目规则必须随每个请求送达；对新会话和继续的会话都有效。",
+        "Project rules in this run: mandatory-root, mandatory-all (every request must carry those at the root, or all) or optional.",
+        "本次运行的项目规则：mandatory-root、mandatory-all（每个请求必须携带根目录的，或全部）或 optional（可选）。",
     ),
     "opt_prompt": ("The task, also when it is a single word.", "任务，单个词也可以。"),
     "opt_continue": ("Go on with the latest session of this project.", "继续本项目最近的会话。"),

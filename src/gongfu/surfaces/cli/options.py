@@ -42,7 +42,7 @@ def run_options(cli: Cli) -> list[click.Parameter]:
         option(cli, "--max-steps", type=Number(whole=True)),
         option(cli, "--max-minutes", type=Number()),
         option(cli, "--add-dir", metavar="DIR", multiple=True),
-        option(cli, "--rules", type=Choice(["mandatory-root", "mandatory-all", "optional"])),
+        option(cli, "--rules", type=Choice(["mandatory-root", "mandatory-all", "optional"]), metavar="WORD"),
         *places_options(cli),
     ]
 
