@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Self
 
 import anyio
 import anyio.abc
-from msgspec.structs import replace
 
 from gongfu.app.equip import equip
 from gongfu.app.note import UNFINISHED_DAYS, environment_note, today, unfinished_note
@@ -123,12 +122,12 @@ class App:
 
         Nothing is locked or changed. UserError when there is no such session.
         """
-        from gongfu.context.xray import xray  # no turn needs it
+        from gongfu.app.look import look  # no turn needs it
 
         row = self.rows.get(id) if id else self.rows.latest(str(self.workspace.root))
         if row is None:
             raise UserError("app.no_session_here", root=str(self.workspace.root))
-        return replace(xray(self.journal.read(row.id)), session=row.id, title=row.title, parent=row.parent)
+        return look(row, self.journal.read(row.id))
 
     def receipts(self, id: str = "") -> tuple[Receipt, ...]:
         """A receipt for each request that a session has sent, in their order; see `xray`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from gongfu.context.receipt import RULE, Receipt, receipts
 from gongfu.core.base import Base
 from gongfu.core.events import Entry, SessionCreated, SessionTitled
+from gongfu.core.messages import Message
 from gongfu.core.specs import Usage
 from gongfu.core.told import (
     AgentFinished,
@@ -29,6 +30,7 @@ PARTS = (
 )  # fmt: skip
 """Where the tokens of a request go, in the order of the wire; "unlisted" is what a receipt does not account for."""
 
+_WORDS = 80
 _TIERS = ("system", "user", "key", "assistant", "regular")
 _NAMES = {
     "system": "system", "tools": "tools", "rule": "rules", "rules": "rules", "memory": "memory", "memories": "memory",
@@ -205,7 +207,7 @@ class Child(Base, frozen=True):
 
 
 class Xray(Base, frozen=True):
-    """All that the log of one session tells of its requests."""
+    """All that the log of one session tells of its requests. `units` says in a few words what "u12" and others are."""
 
     session: str
     title: str = ""
@@ -215,6 +217,7 @@ class Xray(Base, frozen=True):
     pins: tuple[RulesPinned, ...] = ()
     joined: tuple[str, ...] = ()
     children: tuple[Child, ...] = ()
+    units: dict[str, str] = {}
 
     def fold_of(self, receipt: Receipt) -> Fold | None:
         """The fold that opened the epoch of a request; None in the first epoch and for work beside the turn."""
@@ -226,6 +229,20 @@ class Xray(Base, frozen=True):
         """How the configured rules stand to a request, in their order; [] without rules or for work beside the turn."""
         pin = next((p for p in reversed(self.pins) if p.fingerprint == receipt.rules), None) if receipt.rules else None
         return list(_rule_lines(pin, self.joined, receipt)) if pin else []
+
+
+def unit_names(messages: Sequence[Message], labels: Mapping[str, str]) -> dict[str, str]:
+    """A few words for each unit of a transcript: how a text begins, the label of a batch, or the names of its calls."""
+    names: dict[str, str] = {}
+    for at, message in enumerate(messages):
+        if message.role == "tool":
+            continue
+        told = next((labels[call.id] for call in message.calls if call.id in labels), "")
+        counts = Counter(call.name for call in message.calls)
+        calls = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in counts.items())
+        words = " ".join(message.text.split())
+        names[f"u{at}"] = told or calls or (words if len(words) <= _WORDS else f"{words[: _WORDS - 1]}…")
+    return names
 
 
 def xray(entries: Iterable[Entry]) -> Xray:
@@ -310,11 +327,15 @@ class Purpose(Base, frozen=True):
 
 
 class Totals(Base, frozen=True):
-    """The requests of a session together, and by purpose in the order of their first request."""
+    """The requests of a session together, and by purpose in the order of their first request.
+
+    `folds` counts requests of the turn itself that began an epoch.
+    """
 
     all: Purpose
     by_purpose: dict[str, Purpose]
     breaks: tuple[Break, ...]
+    folds: int = 0
 
     @property
     def main(self) -> Purpose:
@@ -355,4 +376,5 @@ def totals(requests: Sequence[Receipt]) -> Totals:
                 )
             )
         last = receipt.raw
-    return Totals(all=whole, by_purpose=lines, breaks=tuple(breaks))
+    folds = sum(bool(receipt.fold) for receipt in requests)
+    return Totals(all=whole, by_purpose=lines, breaks=tuple(breaks), folds=folds)

@@ -13,6 +13,7 @@ import pytest
 from gongfu.config.paths import Places
 from gongfu.context.xray import PARTS, xray
 from gongfu.core import events as ev
+from gongfu.core.messages import CallPart, Message, user
 from gongfu.core.specs import Usage
 from gongfu.core.told import (
     AgentFinished,
@@ -32,7 +33,8 @@ from gongfu.store.journal import Journal
 from gongfu.store.sessions import Sessions
 from gongfu.surfaces.cli import context_view as view_module
 from gongfu.surfaces.cli.context_bar import Chart, shares
-from gongfu.surfaces.cli.context_view import View, percent
+from gongfu.surfaces.cli.context_page import percent
+from gongfu.surfaces.cli.context_view import View
 from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style
 from gongfu.surfaces.cli.width import width
@@ -81,6 +83,14 @@ def story(session: str = "s_story") -> Log:
             agent="explorer", session="s_child", call="c9", status="done", usage=Usage(input=30_000, output=800)
         )
     )
+    return log
+
+
+def story_with(*events: ev.AnyEvent) -> Log:
+    """The same, with something said."""
+    log = story("s_more")
+    for event in events:
+        log.add(event)
     return log
 
 
@@ -154,6 +164,22 @@ def test_a_fold_and_the_cache_are_told(told: Program) -> None:
     assert "It does not begin with all of the one before: folded: the context was nearly full." in shown
     assert re.search(r"request 5: folded: the context was nearly full, 80\.\dk tokens anew", shown), shown
     assert "First epoch: the history is whole" in told.call("context", "--request", "2").out
+
+
+def test_verbose_lists_every_block_and_what_was_left_out(told: Program) -> None:
+    words = ev.MessageAdded(message=user("Look at the parser,\nplease."))
+    said = Message(role="assistant", parts=(CallPart(id="c1", name="grep"), CallPart(id="c2", name="grep")))
+    store(told, story_with(words, ev.AnswerReceived(request="r0", message=said)), "s_more", at=9000.0)
+    shown = told.call("context", "--verbose").out
+    held = shown[shown.index("Held, in order") : shown.index("Left out")].splitlines()[1:-1]
+    assert [row.split()[0] for row in held] == [
+        "tools", "system", "rule:AGENTS.md", "summary", "u0", "u1", "u3", "u9", "tail",
+    ]  # fmt: skip
+    assert re.search(r"u0 +your words +120 +Look at the parser, please\.$", held[4])
+    assert re.search(r"u1 +other tools +60  masked  grep ×2$", held[5])
+    assert re.search(r"\n  u7 +folded away +60\.0k\n", shown)
+    assert json.loads(told.call("context", "--json").out)["units"]["u1"] == "grep ×2"
+    assert "Held, in order" not in told.call("context").out
 
 
 def test_sub_agents_are_listed_and_their_own_sessions_are_shown_by_id(told: Program) -> None:
@@ -259,9 +285,10 @@ def test_sessions_from_before_receipts_show_what_they_have(program: Program) -> 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("columns", [24, 32, 40, 60, 80, 132])
 @pytest.mark.parametrize("color", [True, False])
-def test_no_line_is_wider_than_the_terminal(columns: int, language: str, color: bool) -> None:
+@pytest.mark.parametrize("verbose", [True, False])
+def test_no_line_is_wider_than_the_terminal(columns: int, language: str, color: bool, verbose: bool) -> None:
     seen = xray(story().entries)
-    drawn = view(columns, language=language, color=color)
+    drawn = view(columns, language=language, color=color, verbose=verbose)
     for lines in (drawn.listing(seen), *(drawn.request(seen, r) for r in seen.receipts)):
         assert ("\x1b[" in "".join(lines)) == color
         plain = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines]
@@ -274,11 +301,12 @@ def test_names_that_would_steer_the_terminal_do_not() -> None:
     evil = "a\x1b[31mred\u202e\n.md"
     log.add(RulesPinned(fingerprint="f", revision=1, nonce="n", sources=(rule(evil, "optional"),)))
     omitted = (Omitted(id=f"rule:{evil}", reason="\x1b[2Jodd"),)
-    log.send(*SYSTEM, rules="f", omitted=omitted, model="p/\x1b]0;x\x07m")
+    log.send(*SYSTEM, Included(id=f"rule:{evil}", tier=0), rules="f", omitted=omitted, model="p/\x1b]0;x\x07m")
     log.add(AgentStarted(agent="\x1b[1mx", session="s_1", call="c1", task="\x1b[2J"))
     seen = xray(log.entries)
     for columns in (0, 40, 100):
-        shown = "\n".join([*view(columns).request(seen, seen.receipts[0]), *view(columns).listing(seen)])
+        drawn = view(columns, verbose=True)
+        shown = "\n".join([*drawn.request(seen, seen.receipts[0]), *drawn.listing(seen)])
         assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", shown)
 
 
@@ -333,7 +361,7 @@ def test_every_word_is_in_the_catalogue_and_none_is_there_for_nothing() -> None:
     families = {"part", "left", "state", "duty", "fold", "rung", "broke", "head"}
     listed = set(words.TEXT) - {name for name in words.TEXT if name.partition("_")[0] in families and "_" in name}
     assert used - set(words.TEXT) == set()
-    assert listed - used - {"epoch", "epoch_unsent", "cache_broke"} == set()
+    assert listed - used - {"epoch", "epoch_unsent"} == set()
     for family, names in {"part": PARTS, "fold": FoldReason.__args__, "duty": Duty.__args__}.items():
         assert {f"{family}_{name}" for name in names} <= set(words.TEXT)
 

@@ -83,7 +83,9 @@ TEXT: dict[str, tuple[str, str]] = {
     "rung_2": ("ordinary tool calls left out", "略去普通工具调用"),
     "rung_3": ("old turns became pairs and a summary", "旧的轮次变为问答对和摘要"),
     "rung_4": ("only what must stay", "只留必须保留的内容"),
-    # --- what was left out
+    # --- what it held and what was left out
+    "held_title": ("Held, in order", "按顺序包含的内容"),
+    "level_masked": ("masked", "已遮蔽"),
     "left_title": ("Left out", "未放入的内容"),
     "left_nothing": ("Nothing was left out of this request.", "这个请求没有略去任何内容。"),
     "left_budget": ("no room", "放不下"),

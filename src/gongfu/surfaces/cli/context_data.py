@@ -32,6 +32,7 @@ def context_fields(seen: Xray, chosen: Receipt | None, *, whole: bool = False) -
             "all": purpose_fields(summed.all),
             "breaks": [_plain(broken) for broken in summed.breaks],
         },
+        "units": seen.units,
         "purposes": {name: purpose_fields(line) for name, line in summed.by_purpose.items()},
         "agents": [
             {"started": _plain(child.started), "finished": None if child.finished is None else _plain(child.finished)}

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 from gongfu.context.receipt import Receipt
-from gongfu.context.xray import Fold, Left, Purpose, RuleLine, Slice, Xray, left_out, picture, totals
-from gongfu.core.base import Base
-from gongfu.surfaces.cli.context_bar import Chart
+from gongfu.context.xray import Fold, Left, Purpose, RuleLine, Slice, Xray, left_out, part_of, picture, totals
+from gongfu.core.told import Omitted
+from gongfu.surfaces.cli.context_page import NARROW, Page, percent
 from gongfu.surfaces.cli.render.numbers import size, tokens
 from gongfu.surfaces.cli.render.table import table
-from gongfu.surfaces.cli.speech import Speech
-from gongfu.surfaces.cli.style import Style, one_line
+from gongfu.surfaces.cli.style import one_line
 from gongfu.surfaces.cli.width import clip, pad, width, wrap
 
-_NARROW = 60
-_WIDEST = 100
 _HASH = 12
 
 
-class View(Base, frozen=True):
-    """Draws in `columns` (0: a pipe, whose lines may be long). `symbols`: more than ASCII can be shown."""
-
-    style: Style
-    speech: Speech
-    columns: int = 0
-    symbols: bool = True
-    verbose: bool = False
+class View(Page, frozen=True):
+    """The blocks of one request, and the list of all."""
 
     # --- one request ---
 
@@ -36,7 +27,8 @@ class View(Base, frozen=True):
         blocks = [
             self._head(seen, receipt),
             self._picture(receipt),
-            self._left(receipt),
+            self._held(seen, receipt),
+            self._left(seen, receipt),
             self._rules(seen, receipt),
             self._folds(seen, receipt),
             self._cache(seen, receipt),
@@ -106,7 +98,26 @@ class View(Base, frozen=True):
         count = self._tell("item") if slice.items == 1 else self._tell("items", count=slice.items)
         return f"{count}, {self._tell('masked', count=slice.masked)}" if slice.masked else count
 
-    def _left(self, receipt: Receipt) -> list[str]:
+    def _held(self, seen: Xray, receipt: Receipt) -> list[str]:
+        """With `verbose`, every block and unit in the order of the wire."""
+        if not self.verbose or not receipt.included:
+            return []
+        rows = [
+            [
+                one_line(i.id),
+                self._tell(f"part_{part_of(i)}"),
+                tokens(i.tokens),
+                self._tell("level_masked") if i.level == "masked" else "",
+                one_line(seen.units.get(i.id, "")),
+            ]
+            for i in receipt.included
+        ]
+        return [self._title("held_title"), *self._rows(rows)]
+
+    def _rows(self, rows: list[list[str]]) -> list[str]:
+        return [f"  {line}" for line in table(rows, columns=max(0, self.columns - 2), right=(2,))]
+
+    def _left(self, seen: Xray, receipt: Receipt) -> list[str]:
         if not receipt.detailed and not receipt.omitted:
             return []
         groups = left_out(receipt)
@@ -120,9 +131,16 @@ class View(Base, frozen=True):
             start = f"  {pad(clip(name, longest), longest)} {figures}"
             room = self._cells - width(start) - 2
             lines.append(f"{start}  {self.style.dim(self._ids(group, room))}" if room > 12 else start)
+        if self.verbose:
+            lines += self._rows([self._gone(seen, item) for item in receipt.omitted])
         if any(group.reason in ("folded", "masked", "moved", "budget") for group in groups):
             lines += self._dim(self._tell("recall"))
         return lines
+
+    def _gone(self, seen: Xray, item: Omitted) -> list[str]:
+        reason = self._word(f"xray.left_{item.reason}", item.reason)
+        name = seen.units.get(item.id.partition("..")[0], "")
+        return [one_line(item.id), reason, tokens(item.tokens), one_line(name)]
 
     def _ids(self, group: Left, cells: int) -> str:
         """As many ids as fit, then how many more there are."""
@@ -131,7 +149,7 @@ class View(Base, frozen=True):
             longer = f"{shown} {one_line(name)}".lstrip()
             left = len(group.ids) - at - 1
             rest = f" {self._tell('more', count=left)}" if left else ""
-            if width(longer + rest) > cells and not self.verbose:
+            if width(longer + rest) > cells:
                 return f"{shown} {self._tell('more', count=left + 1)}" if shown else clip(longer, cells)
             shown = longer
         return shown
@@ -142,7 +160,7 @@ class View(Base, frozen=True):
             known = receipt.detailed and receipt.scope != "auxiliary"
             return self._dim(self._tell("rules_none")) if known else []
         print_ = self._tell("rules_print", fingerprint=receipt.rules[:_HASH])
-        narrow = 0 < self.columns < _NARROW
+        narrow = 0 < self.columns < NARROW
         title = self._title("rules_title")
         lines = [title, *self._dim(f"  {print_}")] if narrow else [f"{title}  {self.style.dim(print_)}"]
         if narrow:
@@ -276,7 +294,7 @@ class View(Base, frozen=True):
         """A line for each request, folds between them, and the cache over the session."""
         names = ("number", "tokens", "real", "reused", "ended", "purpose", "model")
         rows = [[self._tell(f"head_{name}") for name in names], *(self._row(receipt) for receipt in seen.receipts)]
-        drop = {2, 4} if 0 < self.columns < _NARROW else set[int]()
+        drop = {2, 4} if 0 < self.columns < NARROW else set[int]()
         kept = [[cell for at, cell in enumerate(row) if at not in drop] for row in rows]
         right = (0, 1, 2) if drop else (0, 1, 2, 3)
         drawn = table(kept, columns=self.columns, right=right)
@@ -309,60 +327,3 @@ class View(Base, frozen=True):
             receipt.purpose,
             one_line(receipt.model),
         ]
-
-    # --- words and lines ---
-
-    @property
-    def _chart(self) -> Chart:
-        return Chart(style=self.style, symbols=self.symbols)
-
-    @property
-    def _cells(self) -> int:
-        """Cells that a line may take."""
-        return max(24, min(self.columns or 80, _WIDEST))
-
-    def _tell(self, key: str, **values: object) -> str:
-        return self.speech(f"xray.{key}", **values)
-
-    def _word(self, key: str, otherwise: str, **values: object) -> str:
-        """A word of the catalogue; what it does not know stays as it came."""
-        try:
-            return self.speech(key, **values)
-        except KeyError:
-            return one_line(otherwise)
-
-    def _title(self, key: str) -> str:
-        return self.style.bold(self._tell(key))
-
-    def _wrapped(self, text: str, indent: int = 0) -> list[str]:
-        return wrap(text, self._cells - indent) if self.columns else [text]
-
-    def _indented(self, text: str) -> list[str]:
-        return [f"  {line}" for line in self._wrapped(text, 2)]
-
-    def _dim(self, text: str) -> list[str]:
-        return [self.style.dim(line) for line in self._wrapped(text)]
-
-    def _packed(self, parts: Sequence[str], paint: Callable[[str], str] = str) -> list[str]:
-        """Parts with dots between them, in as few lines as they fit in."""
-        return [paint(line) for packed in _pack(parts, self.columns) for line in self._wrapped(packed)]
-
-
-def _pack(parts: Iterable[str], columns: int) -> list[str]:
-    lines: list[str] = []
-    for part in parts:
-        if lines and (not columns or width(lines[-1]) + width(part) + 3 <= columns):
-            lines[-1] += f" · {part}"
-        else:
-            lines.append(part)
-    return lines
-
-
-def percent(part: int, whole: int) -> str:
-    """A share in percent: "0%", "<1%", "42%", "100%" only when it is all."""
-    if not part or not whole:
-        return "0%"
-    value = 100 * part / whole
-    if value < 1:
-        return "<1%"
-    return f"{min(99, round(value)) if part < whole else 100}%"
