@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from gongfu.context.rules.found import MAX_DEPTH, MAX_FILE, Draft, Found, Kind, Misfit, Unfit
-from gongfu.context.rules.sections import front_matter, sha256_of
 from gongfu.core.base import Base
 from gongfu.core.errors import ConfigError, ToolFailure
 from gongfu.workspace.files import open_regular
@@ -24,7 +23,7 @@ OWN: Final = "~/.gongfu/AGENTS.md"
 _MOST: Final = 512  # files looked at, far beyond what may be pinned
 _MOST_HASHED: Final = 16 << 20
 _FOLDER: Final = ".gongfu"
-_POINTER: Final = re.compile(r"(?:(?:please )?(?:see|read|follow) )?[@`]?(?:\./)?AGENTS\.md[`.]*", re.IGNORECASE)
+_POINTER: Final = r"(?i)(?:(?:please )?(?:see|read|follow) )?[@`]?(?:\./)?AGENTS\.md[`.]*"
 _SKIPPED: Final = NEVER | {"node_modules", "__pycache__", "site-packages"}
 
 NAMES: Final[tuple[tuple[str, Kind], ...]] = (("AGENTS.md", "agents"), ("CLAUDE.md", "claude"))
@@ -205,6 +204,8 @@ class _Reader:
         self._keep(place, text.replace("\r\n", "\n").replace("\r", "\n"), beside)
 
     def _keep(self, place: _Place, text: str, beside: str | None) -> None:
+        from gongfu.context.rules.sections import front_matter, sha256_of  # only where there are rules
+
         paths: tuple[str, ...] = ()
         body = text
         if place.kind == "rules":
@@ -228,7 +229,7 @@ class _Reader:
     def _repeats(self, text: str, agents: str) -> bool:
         """Whether a CLAUDE.md says nothing that the AGENTS.md beside it does not say."""
         twin = next((d for d in reversed(self.drafts) if d.path == agents), None)
-        return twin is not None and (text.strip() == twin.text.strip() or bool(_POINTER.fullmatch(text.strip())))
+        return twin is not None and (text.strip() == twin.text.strip() or bool(re.fullmatch(_POINTER, text.strip())))
 
     def _twin(self, file: Path) -> bool:
         """Whether a link leads to the other rule file of the same folder, which is taken for itself."""
