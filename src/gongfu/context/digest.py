@@ -34,6 +34,7 @@ _ALIASES = {
     "context": 6, "goal": 6, "背景": 6, "目标": 6,
 }  # fmt: skip
 _LONGEST = 600  # characters of one item
+_LEAST = 6  # tokens of any item
 _SHORTEST = 24  # tokens; an item is not shortened to less
 _SHARES = {3: 30, 4: 60, 5: 60, 6: 100}  # percent of what is left, by section, while all of them need room
 
@@ -113,6 +114,8 @@ class Digest:
             cost = _cost(f"- {text}")
             if cost > left:
                 whole = False
+                if left < _LEAST:
+                    break
                 text = clip(text, len(text) * max(0, left - 8) // cost)
                 cost = _cost(f"- {text}")
                 if cost > left or left < _SHORTEST:

@@ -14,7 +14,7 @@ from gongfu.core.tokens import text_tokens
 
 CAPACITY, LEAVING = 50, 30
 FULL, LINE, COMMON, EACH = 0.5, 0.2, 0.4, 0.1
-_THOUGHT, _THOUGHTS = 300, 1200  # characters of one thought and of all
+_THOUGHT, _THOUGHTS, _ROUNDS = 300, 1200, 3  # characters of one thought and of all, first and last rounds
 _SEARCHED = 700  # characters of words, of an answer and of a query that are compared
 _PATH_KEYS = frozenset({"path", "paths", "file", "files", "file_path", "filename", "old_path", "new_path", "target"})
 _INTRODUCTION = (
@@ -51,19 +51,20 @@ def pair_of(turn: int, messages: Sequence[Message], labels: Mapping[str, str]) -
     The person's words include what was said while the turn ran; notes of Gongfu and messages of other agents are no
     such words. The answer is the last text of the model without calls, put together where it came in pieces.
     """
-    calls = [call for m in messages for call in m.calls]
+    rounds = [m for m in messages if m.role == "assistant" and m.calls]
+    calls = [call for m in rounds for call in m.calls]
     return Pair(
         turn=turn,
-        user="\n".join(filter(None, map(_words, messages))),
+        user="\n".join(filter(None, [_words(m) for m in messages if m.role == "user"])),
         answer=_answer(messages),
-        labels=tuple(dict.fromkeys(label for c in calls if (label := one_line(labels.get(c.id, ""))))),
+        labels=tuple(dict.fromkeys(label for c in calls if (label := labels.get(c.id, "")))),
         files=tuple(dict.fromkeys(path for c in calls for path in paths_in(c))),
-        thinking=_thinking(messages),
+        thinking=_thinking(rounds),
     )
 
 
 def _words(message: Message) -> str:
-    if message.role != "user" or message.kind == "note" or message.agent:
+    if message.kind == "note" or message.agent:
         return ""
     images = sum(isinstance(p, ImagePart) for p in message.parts)
     shown = f"[{images} image{'s' if images > 1 else ''}]" if images else ""
@@ -80,14 +81,14 @@ def _answer(messages: Sequence[Message]) -> str:
     return "".join(reversed(pieces)).strip()
 
 
-def _thinking(messages: Sequence[Message]) -> str:
-    """What the model thought or said while it called tools, each thought shortened."""
+def _thinking(rounds: Sequence[Message]) -> str:
+    """What the model thought or said while it called tools, each thought shortened: the first ones and the last."""
+    if len(rounds) > 2 * _ROUNDS:
+        rounds = [*rounds[:_ROUNDS], *rounds[-_ROUNDS:]]
     thoughts: list[str] = []
-    for message in messages:
-        if not message.calls:
-            continue
+    for message in rounds:
         thought = "\n".join(p.text for p in message.parts if isinstance(p, ReasoningPart)) or message.text
-        if line := one_line(thought, _THOUGHT):
+        if line := one_line(thought[: 4 * _THOUGHT], _THOUGHT):
             thoughts.append(line)
     return clip("\n".join(dict.fromkeys(thoughts)), _THOUGHTS)
 
@@ -108,7 +109,8 @@ def paths_in(call: CallPart) -> Iterable[str]:
 
 def same_path(path: str) -> str:
     """One spelling for a path: forward slashes, nothing before a relative one; "" for the directory itself."""
-    name = one_line(path).replace("\\", "/")
+    plain = path.isascii() and path.isprintable() and "<" not in path and "[" not in path
+    name = (path.strip() if plain else one_line(path)).replace("\\", "/")
     while name.startswith("./"):
         name = name[2:].lstrip("/")
     return "" if name == "." else name
@@ -148,10 +150,11 @@ def show(pairs: Sequence[Pair], *, query: str, files: Collection[str], room: int
 
     `query` are the words of the task, `files` the paths it touches. A score of .5 shows a pair in full (long words
     shortened head and tail), .2 as one line, less not at all; the best one is always shown if it fits. A file in common
-    lifts a score to .4 at least, each further one by .1.
+    lifts a score to .4 at least, each further one by .1. Only the newest fifty are looked at.
     """
-    scores = _scores(pairs, query, files)
-    order = sorted(pairs, key=lambda p: (-scores[p.turn], -p.turn))
+    looked_at = sorted(pairs, key=lambda p: p.turn)[-CAPACITY:]
+    scores = _scores(looked_at, query, files)
+    order = sorted(looked_at, key=lambda p: (-scores[p.turn], -p.turn))
     left = room - text_tokens(_INTRODUCTION) - 1
     most = max(64, left // 3)
     texts: dict[int, str] = {}

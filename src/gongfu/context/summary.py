@@ -19,6 +19,7 @@ SOURCE = 20_000  # tokens of what a model is given to summarise
 LEAST = 300  # tokens of exchanges; of less than that an extract holds all that matters
 _CONSTRAINTS, _PREFERENCES, _DECISIONS, _OPEN, _DONE, _ERRORS, _BACKGROUND = range(7)
 _OF = {"constraint": _CONSTRAINTS, "preference": _PREFERENCES, "decision": _DECISIONS, "wish": _BACKGROUND}
+_TOLD = 120  # newest turns whose course is told
 _TELLING = 3  # sentences of one answer on troubles, and on what is open
 _NEWEST = {_OPEN: 8, _ERRORS: 60, _BACKGROUND: 100}  # items that are looked at
 _RESULT = 400  # characters of one result that a chain summary is made from
@@ -39,6 +40,7 @@ def extract(old: str, pairs: Sequence[Pair], *, room: int) -> str:
     digest = _read(old)
     for pair in pairs:
         _take_words(digest, pair)
+    for pair in pairs[-_TOLD:]:  # of what was done there is never room for more
         done = f"turn {pair.turn}: {short(first_sentence(pair.user), 90)}"
         if pair.labels:
             done += f" → {short('; '.join(pair.labels), 160)}"
