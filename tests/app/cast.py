@@ -51,7 +51,7 @@ def word(request: Request) -> str:
     return prompt.text.split()[0]
 
 
-def opened(work: Path, cast: Cast, **options: Any) -> gongfu.App:
+def opened(work: Path, cast: Any, **options: Any) -> gongfu.App:
     given = {"home": work.parent / "home", "env": {"PATH": os.environ["PATH"], "HOME": str(work.parent)}} | options
     return gongfu.open(work, providers={REF: cast.model}, **given)
 

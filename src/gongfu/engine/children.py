@@ -148,14 +148,14 @@ class Children:
         try:
             await child.prompted.result()
         except BaseException:
-            with anyio.CancelScope(shield=True):
-                await self._finish(child)
+            await self._finish(child)
             raise
         return await self._finish(child)
 
     async def _finish(self, child: _Child) -> Report:
-        """Close a child's session, at once if it still works, and record its end."""
-        await child.session.close()
+        """Close a child's session, at once if it still works, and record its end, whatever else is cancelled."""
+        with anyio.CancelScope(shield=True):
+            await child.session.close()
         child.session.stream.tap = None
         return self._end(child.started, child.session.state, "cancelled")
 

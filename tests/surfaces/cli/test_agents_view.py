@@ -100,6 +100,9 @@ def test_without_a_terminal_the_call_alone_is_shown_and_with_verbose_each_step()
     assert loud.feed(inner(started("read_file", "a.txt"))).err == "  agent-1 · read_file  a.txt\n"
     warned = quiet.feed(inner(ev.WarningRaised(key="engine.tool_bug", values={"tool": "shell"}))).err
     assert warned.startswith("agent-1: ")
+    failed = ev.RequestFailed(request="r", fault="throttled", status=429, retry_in=2.0)
+    assert "(HTTP 429)" in quiet.feed(inner(failed)).err
+    assert quiet.feed(inner(ev.RequestFailed(request="r", fault="throttled", purpose="summary"))).err == ""
     assert quiet.feed(ended()).err == ""
     assert "agent-1: 2 calls" in quiet.feed(entry(finished(name="task", call="c1", display=shown()))).err
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from gongfu.core import events as ev
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.render.lines import Lines
@@ -62,6 +64,8 @@ class Agents:
             case "warning_raised":
                 warning = ev.WarningRaised(key=str(inner.get("key")), values=inner.get("values") or {})
                 return [f"{event.agent}: {self._lines.warning(warning)}"]
+            case "request_failed" if inner.get("purpose", "main") == "main":
+                return [f"{event.agent}: {self._lines.retry(msgspec.convert(inner, ev.RequestFailed))}"]
             case _:
                 return []
 
