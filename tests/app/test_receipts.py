@@ -41,15 +41,24 @@ def work(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def opened(work: Path, server: Server, api: str = "openai_chat", *, window: int = 24_000, fast: bool = False,
-                 **options: Any) -> AsyncGenerator[App, None]:  # fmt: skip
+async def opened(
+    work: Path,
+    server: Server,
+    api: str = "openai_chat",
+    *,
+    window: int = 24_000,
+    fast: bool = False,
+    main: str = "mine/m",
+    **options: Any,
+) -> AsyncGenerator[App, None]:
     home = work.parent / "home"
     home.mkdir(exist_ok=True)
     base = server.root_url if api == "anthropic" else server.base_url
     lines = [
-        "models:", "  main: [mine/m]", *(["  fast: [mine/quick]"] if fast else []),
+        "models:", f"  main: [{main}]", *(["  fast: [mine/quick]"] if fast else []),
         "providers:", "  mine:", f"    api: {api}", f"    base_url: {base}", "    api_key: sk-none",
         "model_settings:", "  mine/m:", f"    window: {window}", "    max_output_tokens: 2000",
+        "  mine/m1:", "    window: 32000",
         "  mine/quick:", "    window: 16000", "    max_output_tokens: 500",
     ]  # fmt: skip
     (home / "config.yaml").write_text("\n".join(lines) + "\n")
@@ -170,6 +179,59 @@ async def test_a_retry_has_a_receipt_of_its_own(work: Path) -> None:
     assert (failed.attempt, bool(failed.fault), failed.status) == (1, True, 529)
     assert (again.attempt, again.fault, again.finish) == (2, "", "stop")
     assert (again.included, again.reused, again.broke) == (failed.included, failed.raw, "")
+    for _, receipt, request in pairs:
+        check_receipt(receipt, request.raw, request.body, words)
+
+
+@pytest.mark.parametrize(
+    ("fault", "count"),
+    [
+        (Fault("drop", after=2, answer=Say("A first half of the answer, and then nothing.")), 2),
+        (Fault("stop_short", after=2, answer=Say("A first half of the answer, and then nothing.")), 2),
+        (Fault("status", status=500, retry_after=0.0), 2),
+        (Fault("status", status=400, message="no such thing"), 1),
+    ],
+    ids=["drop", "stop_short", "500", "400"],
+)
+async def test_whatever_goes_wrong_there_is_one_receipt_for_each_request(work: Path, fault: Fault, count: int) -> None:
+    async with serve([*reads(1), fault, *[Say("Done.")] * (count - 1)]) as server, opened(work, server) as app:
+        session = await app.session()
+        with anyio.fail_after(30):
+            finished = await (await session.prompt("Read."))
+        pairs = matched(app, [session.id], server.requests)
+        words = transcript(app, session.id)
+    assert len(pairs) == 1 + count
+    assert (finished.status == "done") == (count == 2)
+    assert [bool(receipt.fault) for _, receipt, _ in pairs] == [False, True, *[False] * (count - 1)]
+    for _, receipt, request in pairs:
+        check_receipt(receipt, request.raw, request.body, words)
+
+
+async def test_a_turn_that_is_cancelled_in_the_middle_of_an_answer_keeps_its_receipt(work: Path) -> None:
+    slow = Fault("hang", after=3, answer=Say("This will never come to its end."))
+    async with serve([slow]) as server, opened(work, server) as app:
+        session = await app.session()
+        turn = await session.prompt("Go.")
+        with anyio.fail_after(30):
+            await server.received(1)
+            await session.cancel()
+            assert (await turn).status == "cancelled"
+        ((_, receipt, request),) = matched(app, [session.id], server.requests)
+        check_receipt(receipt, request.raw, request.body, transcript(app, session.id))
+    assert receipt.usage is None
+
+
+async def test_another_model_begins_without_a_cache_and_says_so(work: Path) -> None:
+    gone = Fault("status", status=404, message="gone", when=Match(model="m1"), times=0)
+    steps = [gone, *reads(1), Say("Done.")]
+    async with serve(steps) as server, opened(work, server, main="mine/m1, mine/m") as app:
+        id = await prompt(app, "Read.")
+        pairs = matched(app, [id], server.requests)
+        words = transcript(app, id)
+    first, second, third = [receipt for _, receipt, _ in pairs]
+    assert (first.model, first.broke, bool(first.fault)) == ("mine/m1", "first", True)
+    assert (second.model, second.broke, second.reused, second.after) == ("mine/m", "model", 0, first.request)
+    assert (third.model, third.broke, third.reused) == ("mine/m", "", second.raw)
     for _, receipt, request in pairs:
         check_receipt(receipt, request.raw, request.body, words)
 
