@@ -126,7 +126,7 @@ def test_units_cover_the_history_once_in_order(n: int) -> None:
     view = View()
     messages = history(n)
     view.sync(messages)
-    cut = units(view.slots, Ledger(), {})
+    cut = units(view.slots, Ledger())
     places = [at for u in cut for at in range(u.at, u.at + u.size)]
     assert places == list(range(len(messages)))
     assert {u.tier for u in cut} <= {USER, ASSISTANT, REGULAR}

@@ -50,6 +50,7 @@ class Fold(Base, frozen=True):
     shrunk: tuple[tuple[str, int], ...] = ()
     shortened: tuple[int, ...] = ()
     dropped: tuple[tuple[int, int], ...] = ()
+    sizes: tuple[int, ...] = ()
     kept: tuple[str, ...] = ()
     thinking: int = 0
     moved: tuple[int, ...] = ()
@@ -302,10 +303,11 @@ def _fold(desk: _Desk, rung: int) -> Fold:
     kept_places = {units[at].at for at, fate in enumerate(desk.fate) if fate is not None}
     partly = {units[at].at for at in lost} & kept_places
     kept = [c for at, u in enumerate(units) if u.at in partly and desk.fate[at] is not None for c in u.calls]
+    dropped, sizes = _ranges(units[at] for at in lost)
     moved = _turns_of((units[at] for at in lost if units[at].tier in (USER, ASSISTANT)), task.turns)
     thinking = 0 if task.back or desk.last_user < 0 else units[desk.last_user].at
     return Fold(
-        rung=rung, masked=tuple(masked), shortened=tuple(shortened), dropped=_ranges(units[at] for at in lost),
+        rung=rung, masked=tuple(masked), shortened=tuple(shortened), dropped=dropped, sizes=sizes,
         kept=tuple(kept), thinking=thinking, moved=moved, lost=tuple(units[at] for at in lost), visits=desk.visits,
         shrunk=_shrunk(desk) if rung == 4 else (),
     )  # fmt: skip
@@ -324,15 +326,19 @@ def _shrunk(desk: _Desk) -> tuple[tuple[str, int], ...]:
     return tuple((call, each) for call in calls)
 
 
-def _ranges(lost: Iterable[Unit]) -> tuple[tuple[int, int], ...]:
+def _ranges(lost: Iterable[Unit]) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+    """[from, to) of what is left out, and the tokens in each."""
     found: list[tuple[int, int]] = []
+    sizes: list[int] = []
     for unit in lost:
         end = unit.at + unit.size
         if found and unit.at <= found[-1][1]:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
+            sizes[-1] += unit.tokens
         else:
             found.append((unit.at, end))
-    return tuple(found)
+            sizes.append(unit.tokens)
+    return tuple(found), tuple(sizes)
 
 
 def _turns_of(lost: Iterable[Unit], turns: Sequence[int]) -> tuple[int, ...]:

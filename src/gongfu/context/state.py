@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from gongfu.context.ledger import message_tokens
 from gongfu.context.view import View
 from gongfu.core.messages import Message
 from gongfu.core.told import BatchLabelled, EpochOpened, Omitted, RulesJoined, RulesPinned, SummaryFailed, SummaryMade
 
 if TYPE_CHECKING:
     from gongfu.context.pairs import Pair, PairStore
+
+
+_KEPT = 80  # pairs of one fold that can find a place in the store
 
 
 class ContextState:
@@ -77,16 +79,15 @@ class ContextState:
 
     def epoch_opened(self, event: EpochOpened, transcript: Sequence[Message]) -> None:
         """The fold happens: the view changes, turns become pairs."""
-        for name, count in dropped_calls(self.view, event):
-            self.left_out[name] += count
+        self.left_out.update(event.calls)
         fresh = [turn for turn in event.moved if turn not in self.moved]
         if fresh:
-            self.pairs.add(self.pairs_of(fresh, transcript))
+            self.pairs.add(self.pairs_of(fresh[-_KEPT:], transcript))
         self.moved.update(fresh)
         self.summary, self.chain = event.summary, event.chain
         self.key_absent = self.key_absent or event.key_absent
         self.risen, self.refreshed = event.rules, False
-        self.absent += _gone(self.view, event)
+        self.absent += _gone(event)
         self.view.open(event, transcript, self.labels)
         self.opened = event
 
@@ -116,34 +117,10 @@ class ContextState:
         return bisect_right(self.turns, message) - 1
 
 
-def dropped_calls(view: View, event: EpochOpened) -> Iterable[tuple[str, int]]:
-    """How many calls of each tool an epoch drops."""
-    kept = set(event.kept)
-    ranges = iter((*event.dropped, (0, 0)))
-    start, end = next(ranges)
-    names: Counter[str] = Counter()
-    for slot in view.slots:
-        while end and slot.at >= end:
-            start, end = next(ranges)
-        if not end:
-            break
-        if start <= slot.at < end and slot.shown.role == "assistant":
-            names.update(call.name for call in slot.shown.calls if call.id not in kept)
-    return names.items()
-
-
-def _gone(view: View, event: EpochOpened) -> list[Omitted]:
+def _gone(event: EpochOpened) -> list[Omitted]:
     """What an epoch drops, range by range, as receipts list it."""
-    sizes = [0] * len(event.dropped)
-    at = 0
-    for slot in view.slots:
-        while at < len(sizes) and slot.at >= event.dropped[at][1]:
-            at += 1
-        if at < len(sizes) and slot.at >= event.dropped[at][0]:
-            sizes[at] += message_tokens(slot.shown)
     reason = "moved" if event.moved else "folded"
     return [
         Omitted(id=f"u{start}" if end - start <= 2 else f"u{start}..u{end - 1}", reason=reason, tokens=size)
-        for (start, end), size in zip(event.dropped, sizes, strict=True)
-        if size
+        for (start, end), size in zip(event.dropped, event.sizes, strict=False)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from gongfu.context.ledger import Ledger, part_tokens
@@ -14,6 +14,7 @@ from gongfu.core.tokens import PER_MESSAGE
 Kind: TypeAlias = Literal["text", "tools"]
 MASK = 40
 """Tokens that a masked result takes, about: its label, its size and where the whole of it is."""
+LONG_RESULT = 800  # characters of a result that a fold masks once ten newer ones have followed
 WORTH = 200  # characters of a result that masking would not make shorter
 LONG_TEXT = 4096  # tokens of a text that a fold cuts to head and tail
 CUT_TEXT = 4096  # bytes that are left of it
@@ -57,29 +58,24 @@ class Unit(Base, frozen=True, gc=False):
         return f"u{self.at}"
 
 
-def newest_states(slots: Sequence[Slot]) -> dict[str, str]:
-    """The id of the newest call of each state tool."""
-    newest: dict[str, str] = {}
-    for slot in reversed(slots):
-        for call in slot.raw.calls if slot.raw.role == "assistant" else ():
-            if call.name in STATE_TOOLS:
-                newest.setdefault(call.name, call.id)
-    return newest
+def units(slots: Sequence[Slot], ledger: Ledger) -> list[Unit]:
+    """The units of what is shown, in order; one look at each message, from the newest to the oldest.
 
-
-def units(slots: Sequence[Slot], ledger: Ledger, newest: Mapping[str, str]) -> list[Unit]:
-    """The units of what is shown, in order; one look at each message."""
+    Of a state tool only the newest call is KEY, so the newest ones must be known before the older are judged.
+    """
     found: list[Unit] = []
-    at = 0
-    while at < len(slots):
+    newest: dict[str, str] = {}
+    at = len(slots) - 1
+    while at >= 0:
         slot = slots[at]
-        paired = at + 1 < len(slots) and slots[at + 1].shown.role == "tool" and slots[at + 1].at == slot.at + 1
-        if slot.shown.role == "assistant" and slot.shown.calls and paired:
-            found.extend(_group(slot, slots[at + 1], newest, ledger))
-            at += 2
+        before = slots[at - 1] if at else slot
+        if slot.shown.role == "tool" and before.at == slot.at - 1 and before.shown.role == "assistant":
+            found.extend(_group(before, slot, newest, ledger))
+            at -= 2
         else:
             found.append(_text(slot, ledger))
-            at += 1
+            at -= 1
+    found.reverse()
     return found
 
 
@@ -89,50 +85,65 @@ def _text(slot: Slot, ledger: Ledger) -> Unit:
     return Unit(at=slot.at, size=1, kind="text", tier=message_tier(slot.raw), tokens=tokens, less=less)
 
 
-def _group(slot: Slot, answers: Slot, newest: Mapping[str, str], ledger: Ledger) -> Iterator[Unit]:
+def _group(slot: Slot, answers: Slot, newest: dict[str, str], ledger: Ledger) -> list[Unit]:
+    """The unit of a group, or two, the later one first: of its ordinary calls and of its key calls."""
+    calls = slot.shown.calls
     results = {r.call_id: r for r in answers.shown.results}
-    by_tier: dict[int, list[CallPart]] = {}
-    for call in slot.shown.calls:
-        by_tier.setdefault(call_tier(call, results.get(call.id), newest), []).append(call)
-    total = ledger.tokens(slot.shown) + ledger.tokens(answers.shown)
-    if len(by_tier) == 1:
-        tier, calls = next(iter(by_tier.items()))
-        yield _tools(slot.at, tier, calls, results, total, part=False)
-        return
-    regular = by_tier.pop(REGULAR, [])
-    keys = [c for calls in by_tier.values() for c in calls]
-    apart = sum(_cost(c, results.get(c.id)) for c in regular)
-    yield _tools(slot.at, min(by_tier), keys, results, total - apart, part=bool(regular))
-    if regular:
-        yield _tools(slot.at, REGULAR, regular, results, apart, part=True)
-
-
-def _cost(call: CallPart, result: ResultPart | None) -> int:
-    return part_tokens(call) + (PER_MESSAGE if result is None else part_tokens(result))
+    for call in reversed(calls):
+        if call.name in STATE_TOOLS:
+            newest.setdefault(call.name, call.id)
+    tiers = [call_tier(c, results.get(c.id), newest) for c in calls]
+    asked, answered = ledger.tokens(slot.shown), ledger.tokens(answers.shown)
+    regular = [c for c, tier in zip(calls, tiers, strict=True) if tier == REGULAR]
+    if not regular or len(regular) == len(calls):
+        tier = min(tiers, default=REGULAR)
+        return [_tools(slot.at, tier, calls, results, tokens=asked + answered, results_cost=answered)]
+    keys = [c for c, tier in zip(calls, tiers, strict=True) if tier != REGULAR]
+    told = sum(part_tokens(results[c.id]) for c in regular if c.id in results)
+    apart = told + sum(map(part_tokens, regular))
+    key = _tools(
+        slot.at, min(tiers), keys, results, tokens=asked + answered - apart, results_cost=answered - told, part=True
+    )
+    return [_tools(slot.at, REGULAR, regular, results, tokens=apart, results_cost=told, part=True), key]
 
 
 def _tools(
-    at: int, tier: int, calls: Sequence[CallPart], results: Mapping[str, ResultPart], tokens: int, *, part: bool
+    at: int,
+    tier: int,
+    calls: Sequence[CallPart],
+    results: Mapping[str, ResultPart],
+    *,
+    tokens: int,
+    results_cost: int,
+    part: bool = False,
 ) -> Unit:
-    gain = 0
-    long = False
+    """One unit. What masking saves is taken from the known price of all results: no long text is looked at again."""
+    left = 0  # tokens that the results take when the long ones are masked
+    gain = 0  # tokens saved of arguments
+    long = worth = False
     paths: list[str] = []
     renews: list[str] = []
     for call in calls:
         result = results.get(call.id)
-        if result is not None and (len(result.text) > WORTH or result.images):
-            gain += max(0, part_tokens(result) - MASK)
-            long = long or len(result.text) > 800 or bool(result.images)
+        size = 0 if result is None else len(result.text)
+        if result is not None and (size > WORTH or result.images):
+            left += MASK
+            worth = True
+            long = long or size > LONG_RESULT or bool(result.images)
+        elif result is not None:
+            left += part_tokens(result)
         if len(call.arguments) > _ARGUMENTS:
             gain += max(0, part_tokens(call) - _ARGUMENTS // 4)
-            long = long or len(call.arguments) > 800
+            long = long or len(call.arguments) > LONG_RESULT
         if path := path_of(call):
             paths.append(path)
             if call.name in _WHOLE and '"offset"' not in call.arguments:
                 renews.append(path)
+    if worth:
+        gain += max(0, results_cost - left - PER_MESSAGE)
     return Unit(
-        at=at, size=2, kind="tools", tier=tier, tokens=tokens, less=tokens - gain, calls=tuple(c.id for c in calls),
-        part=part, long=long, paths=tuple(paths), renews=tuple(renews), names=tuple(c.name for c in calls),
+        at=at, size=2, kind="tools", tier=tier, tokens=tokens, less=tokens - gain, calls=tuple([c.id for c in calls]),
+        part=part, long=long, paths=tuple(paths), renews=tuple(renews), names=tuple([c.name for c in calls]),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import is_
 
 from msgspec.structs import replace
 
@@ -37,6 +38,7 @@ class View:
         self.nonce = ""
         self._shrunk: dict[str, int] = {}
         self._next = 0
+        self._tried: tuple[tuple[object, ...], int, list[Slot]] | None = None
 
     def fresh(self, transcript: Sequence[Message]) -> Sequence[Message]:
         """The messages that `sync` would take in."""
@@ -54,18 +56,31 @@ class View:
     def open(self, event: EpochOpened, transcript: Sequence[Message], labels: Mapping[str, str]) -> None:
         """Begin the epoch: what it drops goes, what it masks is masked, for good."""
         self.sync(transcript)
+        slots = self._left(event, labels)
+        self._tried = None
         self.epoch = event.epoch
         self.masked.update(event.masked)
         self._shrunk.update(event.shrunk)
-        self.slots = _opened(self.slots, event, self.masked, self._shrunk, labels)
+        self.slots = slots
         heads = head_of(event)
         self.head = len(heads)
         self.messages = [*heads, *(slot.shown for slot in self.slots)]
 
-    def trial(self, event: EpochOpened, labels: Mapping[str, str]) -> tuple[Message, ...]:
+    def trial(self, event: EpochOpened, labels: Mapping[str, str]) -> list[Message]:
         """The messages that `open` would leave; nothing changes."""
+        return [*head_of(event), *(slot.shown for slot in self._left(event, labels))]
+
+    def _left(self, event: EpochOpened, labels: Mapping[str, str]) -> list[Slot]:
+        """The slots that stay. What was tried last is known when the same decisions come again."""
+        decisions = (event.masked, event.shrunk, event.shortened, event.dropped, event.kept, event.thinking)
+        if self._tried is not None:
+            tried, count, left = self._tried
+            if count == len(self.slots) and all(map(is_, tried, decisions)):
+                return left
         masked, shrunk = self.masked | set(event.masked), self._shrunk | dict(event.shrunk)
-        return (*head_of(event), *(slot.shown for slot in _opened(self.slots, event, masked, shrunk, labels)))
+        left = _opened(self.slots, event, masked, shrunk, labels)
+        self._tried = (decisions, len(self.slots), left)
+        return left
 
 
 def head_of(event: EpochOpened) -> list[Message]:
@@ -87,15 +102,20 @@ def _opened(
     changes = _Changes(event, masked, shrunk, labels)
     ranges = iter((*event.dropped, (0, 0)))
     start, end = next(ranges)
+    some_kept = bool(event.kept)
     left: list[Slot] = []
     for slot in slots:
-        while end and slot.at >= end:
+        at = slot.at
+        while end and at >= end:
             start, end = next(ranges)
-        shown = changes.of(slot, gone=start <= slot.at < end)
+        gone = start <= at < end
+        if gone and not some_kept:
+            continue
+        shown = changes.of(slot, gone=gone)
         if shown is slot.shown:
             left.append(slot)
         elif shown is not None:
-            left.append(Slot(at=slot.at, raw=slot.raw, shown=shown))
+            left.append(Slot(at=at, raw=slot.raw, shown=shown))
     return left
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from gongfu.context.state import dropped_calls
 from gongfu.context.tiers import KEY
 from gongfu.core.events import EpochOpened, SummaryMade
 from gongfu.core.tokens import text_tokens
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from gongfu.engine.state import SessionState
 
 L3, L2 = 8, 10  # percent of the budget
+MOST_TOLD = 240
 _FORCED = ("overflow", "manual", "rules")
 
 
@@ -70,14 +70,14 @@ class Folding:
 
     def _task(self, keep_recent: int, *, back: bool) -> Task:
         from gongfu.context.fold import LOW, Task, least_freed
-        from gongfu.context.units import newest_states, units
+        from gongfu.context.units import units
 
         context, total = self._state.context, self._total
         view = context.view
         hard = self._reason in ("overflow", "manual")
         aim = total * LOW // 100
         return Task(
-            units=units(view.slots, self._ledger, newest_states(view.slots)),
+            units=units(view.slots, self._ledger),
             total=total,
             fixed=self._fixed,
             head=self._ledger.total(view.messages[: view.head]),
@@ -125,6 +125,8 @@ class Folding:
             shrunk=decided.shrunk,
             shortened=decided.shortened,
             dropped=decided.dropped,
+            sizes=decided.sizes,
+            calls=dict(Counter(name for unit in decided.lost for name in unit.names)),
             kept=decided.kept,
             thinking=decided.thinking,
             moved=tuple(t for t in decided.moved if t not in moved),
@@ -141,11 +143,11 @@ class Folding:
 def _with_texts(state: SessionState, event: EpochOpened, total: int) -> EpochOpened:
     """The note on what is left out, the summary of what moved, and the pairs that matter now."""
     context = state.context
-    left_out = context.left_out + Counter(dict(dropped_calls(context.view, event)))
+    left_out = context.left_out + Counter(event.calls)
     moved = len(context.moved) + len(event.moved)
     transcript = state.transcript.messages
     room3, room2 = total * L3 // 100, total * L2 // 100
-    fresh = context.pairs_of(event.moved, transcript) if event.moved else []
+    fresh = context.pairs_of(told_of(event.moved), transcript) if event.moved else []
     pairs = [*context.pairs.pairs, *fresh] if moved else []
     summary, chain = _summary(state, fresh, room3) if moved else (context.summary, context.chain)
     text, shown = "", ()
@@ -157,6 +159,11 @@ def _with_texts(state: SessionState, event: EpochOpened, total: int) -> EpochOpe
         found = show(pairs, query=f"{query} {event.focus}".strip(), files=_files(newest), room=room2)
         text, shown = found.text, found.turns
     return replace(event, note=_note(left_out, moved), summary=summary, chain=chain, pairs=text, shown=shown)
+
+
+def told_of(moved: Sequence[int]) -> Sequence[int]:
+    """The turns that are told of when very many move at once: the first and the newest of them."""
+    return moved if len(moved) <= MOST_TOLD else (*moved[: MOST_TOLD // 4], *moved[-MOST_TOLD * 3 // 4 :])
 
 
 def _files(messages: Sequence[object]) -> set[str]:
