@@ -23,7 +23,7 @@ _KIND: Final = re.compile(r"[a-z]+(_[a-z]+)*")
 _CANDIDATES: Final = 4
 """So many times the wanted number are looked at closely."""
 _MOST_CANDIDATES: Final = 900
-_CHEAP: Final = 2000
+_CHEAP: Final = 1500
 """So many entries of the list of words, and a tenth of all things, are read for one query where rarer words suffice."""
 
 _Row: TypeAlias = tuple[int, str, float, int, str]
