@@ -313,3 +313,21 @@ async def test_receipts_are_the_same_after_the_session_is_opened_again(work: Pat
     assert len(epochs) >= 1
     assert after.after == before.request
     assert (after.broke, after.reused) == ("", before.raw)
+
+
+async def test_a_nested_rule_is_delivered_from_the_request_after_its_folder_was_touched(work: Path) -> None:
+    (work / "AGENTS.md").write_text("# Style\nWrite short functions.\n")
+    (work / "sub").mkdir()
+    (work / "sub/AGENTS.md").write_text("# Here\nUse tabs.\n")
+    (work / "sub/x.txt").write_text("text\n")
+    steps = [*reads(1), Call("read_file", {"path": "sub/x.txt"}), *reads(20, 1), Say("Done.")]
+    async with serve(steps) as server, opened(work, server, window=15_000, rules="mandatory-all") as app:
+        id = await prompt(app, "Read.")
+        pairs = matched(app, [id], server.requests)
+        words, seen = transcript(app, id), app.xray(id)
+    for _, receipt, request in pairs:
+        check_receipt(receipt, request.raw, request.body, words)
+    states = [[line.state for line in seen.rules_of(receipt)] for _, receipt, _ in pairs]
+    assert states == [["delivered", "waiting"]] * 2 + [["delivered", "delivered"]] * (len(pairs) - 2)
+    assert seen.folds
+    assert not [receipt.number for _, receipt, _ in pairs[1:] if receipt.broke and not receipt.fold]
