@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from gongfu.core.duties import Word
 from gongfu.core.errors import UserError
 from gongfu.core.events import Entry, SessionCreated, SessionTitled
+from gongfu.store import database
 from gongfu.store.database import Database
 from gongfu.store.journal import Journal
+from gongfu.store.rulebook import Rulebook
 from gongfu.store.salvage import salvage, swap_in
 from gongfu.store.sessions import SessionRow, Sessions
 
@@ -54,6 +59,27 @@ def test_a_whole_store_is_copied_whole(tmp_path: Path) -> None:
     assert holds(saved) == entries
     with Database.open(saved) as db:
         assert Sessions(db).list() == rows
+
+
+def test_what_was_said_of_rules_is_saved_and_rows_older_than_their_table(tmp_path: Path) -> None:
+    path = tmp_path / "g.db"
+    script = (Path(database.__file__).parent / "migrations" / "0001_sessions_and_events.sql").read_text("utf-8")
+    with closing(sqlite3.connect(path)) as old:
+        old.executescript(f"{script} PRAGMA user_version=1; PRAGMA application_id={database.APPLICATION};")
+        old.execute("INSERT INTO session (id, root, created, updated) VALUES ('s_old', '/r', 1.0, 2.0)")
+        old.commit()
+    said = [
+        Word(path="AGENTS.md", heading="A", sha256="a" * 64, duty="excluded", why="superseded", at=1.5, by="classify"),
+        Word(path="AGENTS.md", heading="", sha256="b" * 64, duty="mandatory", at=2.5),
+    ]
+    with Database.open(path) as db:
+        Sessions(db).create("s_new", directory="/d", root="/r", at=3.0)
+        Rulebook(db).say("/r", said)
+        rows = Sessions(db).list()
+        saved = salvage(path)
+    with Database.open(saved) as db:
+        assert Sessions(db).list() == rows
+        assert Rulebook(db).words("/r") == said
 
 
 def test_a_file_cut_anywhere_gives_its_first_part(tmp_path: Path) -> None:
