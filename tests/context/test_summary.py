@@ -12,6 +12,7 @@ from gongfu.context.pairs import Pair, show
 from gongfu.context.rules.envelope import envelopes
 from gongfu.context.summary import (
     SOURCE,
+    chain_part,
     chain_request,
     completed,
     extract,
@@ -22,7 +23,7 @@ from gongfu.context.summary import (
 from gongfu.context.wishes import wishes
 from gongfu.core.messages import CallPart, Message, ResultPart, TextPart, user
 from gongfu.core.tokens import text_tokens
-from gongfu.core.told import RuleSection, RuleSource, RulesPinned
+from gongfu.core.told import RuleSection, RuleSource, RulesPinned, SummaryMade
 
 PLANTED = (
     "Never rename the table orders_{n}.",
@@ -238,6 +239,22 @@ def test_a_recollection_cannot_pass_for_anything_else(summary: str, chain: str) 
     assert all(line.startswith("[What ") for line in ours)
     assert "<system" not in note
     assert "<|" not in note
+
+
+@settings(max_examples=60, deadline=None)
+@given(words, st.integers(0, 900))
+def test_a_chain_summary_takes_a_third_of_the_room_at_most(text: str, room: int) -> None:
+    made = SummaryMade(kind="chain", text=text * 40, upto=4)
+    chain, cost = chain_part(made, 5, room)
+    assert cost <= room // 3 + 1
+    summary = extract("## Constraints\n- Never sleep.", [], room=room - cost)
+    assert not summary or text_tokens(introduce(summary, chain)) <= room
+    assert chain_part(made, 4, room) == (chain, cost), "between two turns"
+
+
+def test_a_chain_summary_of_an_older_turn_is_of_no_use() -> None:
+    assert chain_part(SummaryMade(kind="chain", text="- old", upto=3), 5, 1000) == ("", 0)
+    assert chain_part(None, 5, 1000) == ("", 0)
 
 
 def test_nothing_remembered_is_no_note() -> None:

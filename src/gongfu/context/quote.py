@@ -70,7 +70,7 @@ def clip(text: str, size: int) -> str:
 def fitted(text: str, tokens: int) -> str:
     """`text` at `tokens` at most as the estimator counts: head and tail; "" when not even a few words fit."""
     have = text_tokens(text)
-    if have <= tokens:
+    if have <= max(0, tokens):
         return text
     size = len(text)
     while have > tokens:

@@ -13,6 +13,7 @@ from gongfu.context.redaction import redact
 from gongfu.context.wishes import first_sentence, strength_of, traits, wishes
 from gongfu.core.messages import Message
 from gongfu.core.tokens import text_tokens
+from gongfu.core.told import SummaryMade
 from gongfu.resources import text as resource
 
 SOURCE = 20_000  # tokens of what a model is given to summarise
@@ -183,6 +184,20 @@ def problem(text: str, source_tokens: int, truncated: bool) -> str:
     if _refusal().match(text) and not text.lstrip().startswith("#"):
         return "refusal"
     return ""
+
+
+def chain_part(made: SummaryMade | None, turns: int, room: int) -> tuple[str, int]:
+    """The chain summary that a fold shows, and the tokens that it takes of `room` in `introduce`: at most a third.
+
+    Only that of the last turn that ended is of use: `turns` have begun so far. ("", 0) when there is none.
+    """
+    if made is None or made.upto < turns - 1:
+        return "", 0
+    frame = text_tokens(f"{_CHAIN}\n")
+    text = fitted(clean(made.text), room // 3 - frame)
+    while text and text_tokens(quoted(text)) + frame > room // 3:
+        text = fitted(text, text_tokens(text) * 4 // 5)
+    return (text, frame + text_tokens(quoted(text)) + 1) if text else ("", 0)
 
 
 def introduce(summary: str, chain: str = "") -> str:

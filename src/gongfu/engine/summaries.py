@@ -36,6 +36,7 @@ TEMPERATURE = 0.3
 PAUSE = 0.5  # seconds; a program that ends with its turn asks for no summary of it
 _SECONDS = 120.0
 _ROOM = 6000  # tokens of a recorded summary
+_CHAIN_ROOM = 1000
 
 
 class Summaries:
@@ -153,6 +154,7 @@ class Summaries:
 
     async def _chain_summary(self, turn: int) -> None:
         from gongfu.context import summary  # only in long sessions
+        from gongfu.context.quote import fitted
 
         await anyio.sleep(PAUSE)
         if await self._model() is None:
@@ -162,7 +164,7 @@ class Summaries:
         system, text = await anyio.to_thread.run_sync(summary.chain_request, messages, context.labels)
         reply = await self._ask("tool_chain", system, text)
         if not self._refused("chain", reply, text) and reply is not None:
-            self._emit(SummaryMade(kind="chain", text=reply.text.strip(), upto=turn + 1))
+            self._emit(SummaryMade(kind="chain", text=fitted(reply.text.strip(), _CHAIN_ROOM), upto=turn + 1))
 
     async def _ask(self, purpose: str, system: str, text: str) -> Reply | None:
         return await self._sidecar.complete(
