@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import anyio
 import pytest
 from msgspec.structs import replace
 
 import gongfu
 from gongfu.core.errors import UserError
 from gongfu.core.events import (
+    AgentEvent,
     AgentFinished,
     AgentStarted,
     EpochOpened,
     RequestSent,
     RulesPinned,
     ToolFinished,
+    TurnFinished,
 )
 from gongfu.core.specs import Price
 from gongfu.models.scripted import Call, Say, Scripted
@@ -191,3 +194,35 @@ async def test_in_its_own_session_a_sub_agents_calls_are_ordinary_ones(work: Pat
         assert ran.of(EpochOpened, ran.children[0])
         included = ran.of(RequestSent, ran.children[0])[-1].included
         assert {i.tier for i in included if i.id.startswith("u")} <= {1, 3, 4}
+
+
+@pytest.mark.parametrize("background", [False, True])
+@pytest.mark.parametrize("how", ["leave", "cancel"])
+async def test_leaving_the_app_ends_its_sub_agents_cleanly(work: Path, background: bool, how: str) -> None:
+    inner = [Call("task", {"task": "deep"}), Say("never")]
+    cast = Cast(
+        [Call("task", {"task": "sleep", "background": background}), Say("I wait.")],
+        sleep=inner,
+        deep=[Call("shell", {"command": "touch began; sleep 60"}), Say("never")],
+    )
+    with anyio.fail_after(20), anyio.CancelScope() as scope:
+        async with opened(work, cast, yes=True) as app:
+            session = await app.session()
+            await session.prompt("Go")
+            async with session.stream.subscribe(0) as entries:
+                async for entry in entries:
+                    if isinstance(entry.event, AgentEvent) and entry.event.event.get("name") == "shell":
+                        break
+            if how == "cancel":
+                scope.cancel()
+                await anyio.sleep_forever()
+    async with opened(work, cast, yes=True) as app:
+        family = app.sessions(children=True)
+        assert len(family) == 3
+        for row in family:
+            events = [e.event for e in app.journal.read(row.id)]
+            assert isinstance(events[-1], TurnFinished)
+            assert events[-1].status == "cancelled"
+            begun = [e.agent for e in events if isinstance(e, AgentStarted)]
+            assert begun == [e.agent for e in events if isinstance(e, AgentFinished)]
+            (await app.session(row.id)).state  # noqa: B018  (it opens: no lock is held)
