@@ -17,7 +17,7 @@ import gongfu
 from gongfu.app import App
 from gongfu.context.receipt import Receipt
 from gongfu.context.xray import totals
-from gongfu.core.events import EpochOpened
+from gongfu.core.events import EpochOpened, RequestSent, encode_event
 from gongfu.core.messages import Message
 from gongfu.engine.state import SessionState
 from gongfu.models.scripted import Call, Calls, Fault, Match, Say, Server, serve
@@ -331,3 +331,12 @@ async def test_a_nested_rule_is_delivered_from_the_request_after_its_folder_was_
     assert states == [["delivered", "waiting"]] * 2 + [["delivered", "delivered"]] * (len(pairs) - 2)
     assert seen.folds
     assert not [receipt.number for _, receipt, _ in pairs[1:] if receipt.broke and not receipt.fold]
+
+
+async def test_a_receipt_in_the_log_is_small_however_long_the_request_is(work: Path) -> None:
+    async with serve([*reads(30), Say("Done.")]) as server, opened(work, server, window=100_000) as app:
+        id = await prompt(app, "Read.")
+        stored = [e.event for e in app.journal.read(id) if isinstance(e.event, RequestSent)]
+        last = app.receipts(id)[-1]
+    assert max(len(encode_event(sent)) for sent in stored[1:]) < 700
+    assert len(last.included) == 2 + 2 + 30  # tools, system prompt, where it works, the task, a batch each
