@@ -38,7 +38,7 @@ def label(text: str, *calls: int, by: Any = "model") -> ev.BatchLabelled:
 
 def plain(*events: ev.AnyEvent, **options: bool) -> list[str]:
     shown = Plain(LINES, **options)
-    return "".join(shown.feed(entry(e)).err for e in events).splitlines()
+    return "".join(w.head + w.err for w in (shown.feed(entry(e)) for e in events)).splitlines()
 
 
 def terminal(*events: ev.AnyEvent, **options: bool) -> list[str]:
@@ -103,8 +103,10 @@ def test_words_between_batches_begin_a_new_header(show: Any) -> None:
 
 @pytest.mark.parametrize("show", [plain, terminal, history])
 def test_without_a_label_the_header_names_the_tools(show: Any) -> None:
-    lines = show(*batch(1, "shell", "read_file", "read_file"), *TWO, *END, compact=True)
-    assert lines[0] == "● shell, read_file ×2 +1"
+    three = batch(1, "shell", "read_file", "read_file")
+    assert show(*three, *TWO, *END, compact=True)[0] == "● shell, read_file ×2 +1"
+    lines = show(*three, *TWO, label("Changed both", 3, 4), *END, compact=True)
+    assert lines[0] == "● Changed both +1"
 
 
 def test_the_header_is_alive_while_batches_go_on() -> None:
@@ -113,6 +115,21 @@ def test_the_header_is_alive_while_batches_go_on() -> None:
         assert shown.feed(entry(event), 80) == ""
     assert shown.living(1000.0, 80)[0] == "● Looked around +1"
     assert "● Looked around +1\n" in shown.feed(entry(turn_end("", status="cancelled")), 80)
+
+
+def test_the_header_is_written_before_the_answer() -> None:
+    shown = Plain(LINES, compact=True)
+    written = [shown.feed(entry(e)) for e in (*ONE, label("Looked around", 1, 2), *END)]
+    texts = [w.head + w.err + w.out for w in written if w.head or w.err or w.out]
+    assert texts[0] == "● Looked around\n"
+    assert written[-1].out == "Done.\n"
+    assert not written[-1].err.startswith("●")
+
+
+def test_on_a_simple_terminal_the_header_stands_above_the_words() -> None:
+    shown = Plain(LINES, compact=True, stream=True)
+    written = [shown.feed(entry(e)) for e in (*ONE, label("Looked around", 1, 2), *END)]
+    assert "".join(w.head + w.out + w.err for w in written).startswith("● Looked around\nDone.")
 
 
 def test_quiet_shows_no_labels() -> None:

@@ -87,6 +87,8 @@ class PlainScreen(_Still):
 
     def feed(self, entry: ev.Entry) -> None:
         written = self._plain.feed(entry)
+        if written.head:
+            self._cli.err.write(written.head)
         if written.out:
             self._cli.out.write(written.out)
         if written.err:

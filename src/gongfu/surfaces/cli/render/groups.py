@@ -46,7 +46,7 @@ class Groups:
     """Follows batches. `known` are the labels of a session that is read again; live ones come when they come.
 
     In the full view the label stands after its batch, and says whose it is when it comes late. In the compact view
-    batches that follow each other without words between them are one line: the label of the first, and `+n`.
+    batches that follow each other without words between them are one line: the first label there is, and `+n`.
     """
 
     def __init__(self, lines: Lines, *, compact: bool = False, known: Labels | None = None) -> None:
@@ -125,7 +125,8 @@ class Groups:
         if not self.compact or not self._run:
             return ""
         more = f" +{len(self._run) - 1}" if len(self._run) > 1 else ""
-        title = self._run[0].title(self._lines.speech)
+        first = next((group for group in self._run if group.label), self._run[0])
+        title = first.title(self._lines.speech)
         return (clip(title, max(20, self._lines.columns - 8)) if self._lines.columns else title) + more
 
     def close(self) -> list[str]:

@@ -13,10 +13,11 @@ from gongfu.surfaces.cli.style import clean
 
 
 class Written(Base, frozen=True):
-    """Text for the two standard streams."""
+    """Text for the two standard streams: `head` goes to standard error before the rest."""
 
     out: str = ""
     err: str = ""
+    head: str = ""
 
 
 class Plain:
@@ -65,7 +66,7 @@ class Plain:
 
     def _delta(self, text: str) -> Written:
         self._text += text
-        return Written(out=clean(text), err=self._headers()) if self._stream else Written()
+        return Written(out=clean(text), head=self._headers()) if self._stream else Written()
 
     def _headers(self) -> str:
         """The line of the batches that words or the end follow (compact view)."""
@@ -83,8 +84,10 @@ class Plain:
         if self._stream:
             self._shown = text
             return Written(out="\n" if streamed and not streamed.endswith("\n") else "", err=err)
+        if text.strip():
+            err = self._headers() + err
         if event.message.calls and text.strip() and not self._quiet:
-            err = self._headers() + err + clean(text.strip()) + "\n"
+            err += clean(text.strip()) + "\n"
         return Written(err=err)
 
     def _failed(self, event: ev.RequestFailed) -> Written:
@@ -101,7 +104,7 @@ class Plain:
             out += "\n"
         closing = self._lines.closing(event, self._session, self._spent.take())
         lines = closing.reason if self._quiet else closing.all
-        return Written(out=out, err=self._headers() + "".join(line + "\n" for line in lines))
+        return Written(out=out, head=self._headers(), err="".join(line + "\n" for line in lines))
 
     def _note(self, entry: ev.Entry) -> Written:
         lines = self._calls.follow(entry) + self._agents.follow(entry)
