@@ -100,7 +100,7 @@ def choose(seen: Xray, wanted: str | None) -> Receipt:
 
 def _symbols(encoding: str) -> bool:
     try:
-        "█■▁●─".encode(encoding)
+        "█▁═─·".encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return False
     return True

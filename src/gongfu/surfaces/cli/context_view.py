@@ -96,7 +96,9 @@ class View(Page, frozen=True):
         if slice.items < 2 and not slice.masked:
             return ""
         count = self._tell("item") if slice.items == 1 else self._tell("items", count=slice.items)
-        return f"{count}, {self._tell('masked', count=slice.masked)}" if slice.masked else count
+        return (
+            self.speech("sum_joint").join([count, self._tell("masked", count=slice.masked)]) if slice.masked else count
+        )
 
     def _held(self, seen: Xray, receipt: Receipt) -> list[str]:
         """With `verbose`, every block and unit in the order of the wire."""
@@ -112,10 +114,12 @@ class View(Page, frozen=True):
             ]
             for i in receipt.included
         ]
+        if 0 < self.columns < NARROW:
+            return [self._title("held_title"), *self._rows([[name, *rest] for name, _, *rest in rows], right=1)]
         return [self._title("held_title"), *self._rows(rows)]
 
-    def _rows(self, rows: list[list[str]]) -> list[str]:
-        return [f"  {line}" for line in table(rows, columns=max(0, self.columns - 2), right=(2,))]
+    def _rows(self, rows: list[list[str]], right: int = 2) -> list[str]:
+        return [f"  {line}" for line in table(rows, columns=max(0, self.columns - 2), right=(right,))]
 
     def _left(self, seen: Xray, receipt: Receipt) -> list[str]:
         if not receipt.detailed and not receipt.omitted:
