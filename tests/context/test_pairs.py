@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,7 +43,7 @@ def test_a_pair_holds_words_steering_answer_labels_and_files() -> None:
         user("never touch b", kind="steer"),
         Message(role="user", parts=(TextPart(text="a report"),), agent="scout"),
         said("", call("c3", path="src/a.py", paths=["docs/x.md"]), thought="now the change"),
-        results("c3"),
+        Message(role="tool", parts=(ResultPart(call_id="c3", text="The cause\nis " + "x" * 300, agent="mole"),)),
         said("Done: "),
         user("[go on]", kind="note"),
         said("login works."),
@@ -49,7 +53,12 @@ def test_a_pair_holds_words_steering_answer_labels_and_files() -> None:
         turn=4,
         user="Fix the login [1 image]\nnever touch b",
         answer="Done: login works.",
-        labels=("Read 2 files", "Edited a.py +1 −1"),
+        labels=(
+            "Read 2 files",
+            "Edited a.py +1 −1",
+            "scout said: a report",
+            f"mole reported: The cause is {'x' * 186}…",
+        ),
         files=("src/a.py", "src/b.py", "docs/x.md"),
         thinking="where is it\nnow the change",
     )
@@ -150,3 +159,24 @@ def test_what_is_shown_keeps_to_its_room_and_old_text_stays_quoted(many: list[Pa
         names = {f"turn {t}" for t in shown.turns} | {f"turn {t}, user:" for t in shown.turns}
         assert head in names | {"answer:", "thought on the way:", "did", "files"}, line
     assert shown.text.count("turn ") >= len(shown.turns)
+
+
+PROGRAM = """
+from gongfu.context.pairs import Pair, show
+from gongfu.context.summary import completed, extract, history_request, introduce
+words = ["Never use tabs in src/a.py. 必须用 4 空格。 Let's go with SQLite.", "Fix the parser; it fails on 3.12"]
+told = {"answer": "Fixed the error. Docs remain.", "files": ("b.py", "a.py"), "labels": ("x", "y")}
+pairs = [Pair(turn=n, user=f"{words[n % 2]} ({n})", **told) for n in range(60)]
+text = extract("## Background\\n- a", pairs, room=900)
+print(text, introduce(text), show(pairs, query="parser tabs 空格", files={"a.py", "b.py", "c.py"}, room=900))
+print(completed(text, text, pairs, room=900), history_request(text, pairs, "x"))
+"""
+
+
+def test_the_same_log_gives_the_same_text_whatever_the_seed_of_hashes() -> None:
+    seen = []
+    for seed in ("0", "7"):
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONUTF8": "1"}
+        seen.append(subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, check=True).stdout)
+    assert seen[0] == seen[1]
+    assert len(seen[0]) > 5000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -16,6 +16,7 @@ CAPACITY, LEAVING = 50, 30
 FULL, LINE, COMMON, EACH = 0.5, 0.2, 0.4, 0.1
 _THOUGHT, _THOUGHTS, _ROUNDS = 300, 1200, 3  # characters of one thought and of all, first and last rounds
 _SEARCHED = 700  # characters of words, of an answer and of a query that are compared
+_REPORT = 200  # characters of what another agent reported
 _PATH_KEYS = frozenset({"path", "paths", "file", "files", "file_path", "filename", "old_path", "new_path", "target"})
 _INTRODUCTION = (
     "[Earlier exchanges of this conversation that are no longer in full view, those nearest to the task. What stands "
@@ -49,7 +50,8 @@ def pair_of(turn: int, messages: Sequence[Message], labels: Mapping[str, str]) -
     """The pair of one turn from its raw messages; `labels` are texts by call id.
 
     The person's words include what was said while the turn ran; notes of Gongfu and messages of other agents are no
-    such words. The answer is the last text of the model without calls, put together where it came in pieces.
+    such words. The answer is the last text of the model without calls, put together where it came in pieces. What other
+    agents reported stands behind the labels, by its beginning.
     """
     rounds = [m for m in messages if m.role == "assistant" and m.calls]
     calls = [call for m in rounds for call in m.calls]
@@ -57,7 +59,7 @@ def pair_of(turn: int, messages: Sequence[Message], labels: Mapping[str, str]) -
         turn=turn,
         user="\n".join(filter(None, [_words(m) for m in messages if m.role == "user"])),
         answer=_answer(messages),
-        labels=tuple(dict.fromkeys(label for c in calls if (label := labels.get(c.id, "")))),
+        labels=tuple(dict.fromkeys((*(labels[c.id] for c in calls if labels.get(c.id)), *_reports(messages)))),
         files=tuple(dict.fromkeys(path for c in calls for path in paths_in(c))),
         thinking=_thinking(rounds),
     )
@@ -69,6 +71,15 @@ def _words(message: Message) -> str:
     images = sum(isinstance(p, ImagePart) for p in message.parts)
     shown = f"[{images} image{'s' if images > 1 else ''}]" if images else ""
     return " ".join(filter(None, (message.text.strip(), shown)))
+
+
+def _reports(messages: Sequence[Message]) -> Iterator[str]:
+    """The beginning of what each other agent said."""
+    for message in messages:
+        if message.role == "user" and message.agent:
+            yield f"{message.agent} said: {short(message.text, _REPORT)}"
+        elif message.role == "tool":
+            yield from (f"{r.agent} reported: {short(r.text, _REPORT)}" for r in message.results if r.agent)
 
 
 def _answer(messages: Sequence[Message]) -> str:
