@@ -338,3 +338,21 @@ async def test_a_fork_has_the_outputs_that_its_history_names(tmp_path: Path) -> 
         assert list(app.artifacts.all(session.id)) == ["a1"]
     results = [r for m in model.requests[-1].messages for r in m.results]
     assert [body(r.text) for r in results[-2:]] == [["50000"], ["60000"]]
+
+
+async def test_a_search_says_when_it_did_not_read_everything(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gongfu.toolkit.recollect._SCAN", 10)
+    assert "not searched" in await table(query="login")
+    assert "not searched" in await table(query="zebra")
+
+
+async def test_a_large_output_is_searched_and_counted_as_it_is_paged(tmp_path: Path) -> None:
+    lines = [f"\x1b[32mrow {n}\x1b[0m of a long log" for n in range(60_000)]
+    lines[41_234] = "\x1b[31mthe WEIRD failure 乱码\x1b[0m"
+    history = [user("x"), called("c1", "shell", '{"command":"make"}'), answered("c1", "…", artifact="a1")]
+    table = Table(tmp_path, history, a1="\n".join(lines))
+    for words in ("weird failure", "乱码"):
+        hit = await table(query=words)
+        assert "call c1 shell make in turn 0: recall id=a1 offset=41234\n" in hit
+        assert "  the WEIRD failure 乱码\n" in hit
+    assert body(await table(id="a1", offset=41_235, limit=1)) == ["the WEIRD failure 乱码"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
@@ -28,11 +28,20 @@ _LINE = 300
 
 
 class Place(Base, frozen=True):
-    """A part of the history: what it is, in words, and how its text is opened; once more for each reading."""
+    """A part of the history: what it is, in words, and its rows, opened anew for each reading.
+
+    Rows are bytes, so that those nobody looks at cost little; `decode` makes text of one. `file` is a large output.
+    """
 
     id: str
     about: str
-    open: Callable[[], Iterator[str]]
+    open: Callable[[], Iterator[bytes]]
+    decode: Callable[[bytes], str]
+    file: Path | None = None
+
+    def lines(self) -> Iterator[str]:
+        """The rows as text."""
+        return map(self.decode, self.open())
 
 
 class Past:
@@ -48,7 +57,7 @@ class Past:
         self.messages = tuple(messages)
         self._turns = turns
         self.outputs = outputs
-        self._labels = labels
+        self.labels = labels
 
     # --- indexes, made when they are first asked for ---
 
@@ -104,21 +113,8 @@ class Past:
             raise _unknown("a", id, list(self.outputs))
         maker = self.makers.get(id)
         about = f"output {id}{f' of {self.brief(maker.id)}' if maker else ''}"
-        return Place(id=id, about=about, open=lambda: self._lines_of(path, maker))
-
-    def _lines_of(self, path: Path, maker: CallPart | None) -> Iterator[str]:
-        """The output as it was shown: that of a command as a terminal draws it, while it is no larger than that."""
-        drawn = maker is None or maker.name in ("shell", "shell_job")
-        try:
-            with path.open("rb") as file:
-                if drawn and path.stat().st_size <= _CLEANED:
-                    yield from _lines(_bytes(clean_terminal(decode_output(file.read()))))
-                elif drawn:
-                    yield from (live_text(line) for line in _lines(file))
-                else:
-                    yield from _lines(file)
-        except OSError as error:
-            raise ToolFailure(f"the output could not be read: {error.strerror or error}") from error
+        large = path if _size(path) > _CLEANED else None
+        return Place(id=id, about=about, open=lambda: _rows_of(path, maker), decode=_decoder(path, maker), file=large)
 
     def _call(self, id: str) -> Place:
         if id not in self.calls:
@@ -126,16 +122,16 @@ class Past:
         _, call = self.calls[id]
         result = self.results.get(id)
 
-        def lines() -> Iterator[str]:
-            yield from _text(f"arguments: {arguments(call)}")
-            yield f"result ({result.status}):" if result else "no result yet"
-            if result is None:
-                return
-            path = self.outputs.get(result.artifact) if result.artifact else None
-            yield from self._lines_of(path, call) if path is not None else _text(result.text)
-            yield from map(picture, result.images)
+        path = self.outputs.get(result.artifact) if result is not None else None
 
-        return Place(id=id, about=self.brief(id), open=lines)
+        def lines() -> Iterator[bytes]:
+            yield from _text(f"arguments: {arguments(call)}")
+            yield from _text(f"result ({result.status}):" if result else "no result yet")
+            if result is not None:
+                yield from _text(result.text) if path is None else _rows_of(path, call)
+                yield from _pictures(result.images)
+
+        return Place(id=id, about=self.brief(id), open=lines, decode=_utf8 if path is None else _decoder(path, call))
 
     def _unit(self, number: int) -> Place:
         if number >= len(self.messages):
@@ -143,18 +139,20 @@ class Past:
         start = number - (self.messages[number].role == "tool" and number > 0)
         message = self.messages[start]
 
-        def lines() -> Iterator[str]:
-            yield from self._said(message)
+        def lines() -> Iterator[bytes]:
+            if message.text:
+                yield from _text(message.text)
+            yield from _pictures(_images(message))
             for call in message.calls:
-                yield f"--- {call.id} {call.name}"
                 result = self.results.get(call.id)
-                yield from _text(f"arguments: {arguments(call)}")
-                yield f"result ({result.status}):" if result else "no result yet"
+                yield from _text(f"--- {call.id} {call.name}\narguments: {arguments(call)}")
+                yield from _text(f"result ({result.status}):" if result else "no result yet")
                 if result is not None:
                     yield from _text(result.text)
-                    yield from map(picture, result.images)
+                    yield from _pictures(result.images)
 
-        return Place(id=f"u{start}", about=f"unit u{start}, {self.sender(start)}{self._when(start)}", open=lines)
+        about = f"unit u{start}, {self.sender(start)}{self._when(start)}"
+        return Place(id=f"u{start}", about=about, open=lines, decode=_utf8)
 
     def _turn(self, number: int) -> Place:
         if number >= len(self.turns):
@@ -163,19 +161,20 @@ class Past:
         end = self.turns[number + 1] if number + 1 < len(self.turns) else len(self.messages)
         turn = self.messages[start:end]
 
-        def lines() -> Iterator[str]:
+        def lines() -> Iterator[bytes]:
             final = next((m for m in reversed(turn) if m.role == "assistant" and not m.calls), None)
             for message in turn:
                 if message.role == "user" and message.kind != "note":
                     yield from _text(f"user{' (while it ran)' if message.kind else ''}: {message.text}")
-                    yield from map(picture, _images(message))
+                    yield from _pictures(_images(message))
                 for call in message.calls:
                     result = self.results.get(call.id)
-                    label = f" ({self._labels[call.id]})" if call.id in self._labels else ""
-                    yield f"{call.id} {short(call)}: {result.status if result else 'no result yet'}{label}"
+                    label = f" ({self.labels[call.id]})" if call.id in self.labels else ""
+                    yield from _text(f"{call.id} {short(call)}: {result.status if result else 'no result yet'}{label}")
             yield from _text(f"answer: {final.text}" if final else "no final answer")
 
-        return Place(id=f"turn:{number}", about=f"turn {number} in short (a call's whole text: its id)", open=lines)
+        about = f"turn {number} in short (a call's whole text: its id)"
+        return Place(id=f"turn:{number}", about=about, open=lines, decode=_utf8)
 
     # --- words on it ---
 
@@ -196,11 +195,6 @@ class Past:
     def _when(self, index: int) -> str:
         turn = self.turn_of(index)
         return f" in turn {turn}" if turn >= 0 else ""
-
-    def _said(self, message: Message) -> Iterator[str]:
-        if message.text:
-            yield from _text(message.text)
-        yield from map(picture, _images(message))
 
 
 def arguments(call: CallPart) -> str:
@@ -234,26 +228,52 @@ def short(call: CallPart) -> str:
     return f"{call.name} {line}".rstrip()
 
 
-def picture(image: ImagePart) -> str:
-    """A line that stands for an image, which a text cannot bring back."""
-    size = f" {image.width}x{image.height}" if image.width else ""
-    return f"[an image was here: {image.media_type or image.url or 'unknown kind'}{size}]"
+def _pictures(images: Iterable[ImagePart]) -> Iterator[bytes]:
+    """A line for each image, which a text cannot bring back."""
+    for image in images:
+        size = f" {image.width}x{image.height}" if image.width else ""
+        yield from _text(f"[an image was here: {image.media_type or image.url or 'unknown kind'}{size}]")
 
 
 def _images(message: Message) -> list[ImagePart]:
     return [part for part in message.parts if isinstance(part, ImagePart)]
 
 
-def _bytes(text: str) -> BytesIO:
-    return BytesIO(text.encode("utf-8", "surrogatepass"))
+def _text(text: str) -> Iterator[bytes]:
+    return rows(BytesIO(text.encode("utf-8", "surrogatepass")))
 
 
-def _lines(file: BinaryIO) -> Iterator[str]:
-    return map(decode_line, rows(file))
+def _utf8(row: bytes) -> str:
+    return row.decode("utf-8", "replace")
 
 
-def _text(text: str) -> Iterator[str]:
-    return (row.decode("utf-8", "replace") for row in rows(_bytes(text)))
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # opening it will tell
+
+
+def _drawn(maker: CallPart | None) -> bool:
+    return maker is None or maker.name in ("shell", "shell_job")
+
+
+def _rows_of(path: Path, maker: CallPart | None) -> Iterator[bytes]:
+    """The output as it was shown: that of a command as a terminal draws it, while it is no larger than that."""
+    try:
+        with path.open("rb") as file:
+            if _drawn(maker) and _size(path) <= _CLEANED:
+                yield from _text(clean_terminal(decode_output(file.read())))
+            else:
+                yield from rows(file)
+    except OSError as error:
+        raise ToolFailure(f"the output could not be read: {error.strerror or error}") from error
+
+
+def _decoder(path: Path, maker: CallPart | None) -> Callable[[bytes], str]:
+    if _drawn(maker) and _size(path) > _CLEANED:
+        return lambda row: live_text(decode_line(row))
+    return decode_line
 
 
 def _unknown(kind: str, id: str, known: Sequence[str]) -> ToolFailure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +81,11 @@ class Recall:
             shown = tuple(self._shown())
             start = max(1, offset or 1)
             return await anyio.to_thread.run_sync(search, past, shown, words, start, limit or _HITS, ctx.room)
-        place = past.find(wanted)
-        return await anyio.to_thread.run_sync(_paged, place, offset or 1, limit or _LINES, ctx.room)
+        return await anyio.to_thread.run_sync(_paged, past, wanted, offset or 1, limit or _LINES, ctx.room)
 
     def read(self, id: str, offset: int, limit: int, room: int) -> Outcome:
         """The same text for another tool that names the output."""
-        return _paged(self._past().find(id), offset, limit, room)
+        return _paged(self._past(), id, offset, limit, room)
 
 
 def recall_tools(recall: Recall) -> Toolset:
@@ -94,10 +93,11 @@ def recall_tools(recall: Recall) -> Toolset:
     return (recall.recall,)
 
 
-def _paged(place: Place, offset: int, limit: int, room: int) -> Outcome:
+def _paged(past: Past, id: str, offset: int, limit: int, room: int) -> Outcome:
+    place = past.find(id)
     if offset < 0:
         offset = max(1, 1 + offset + sum(1 for _ in place.open()))
-    page = page_of(place.open(), offset, limit, room - _HEAD)
+    page = page_of(place, offset, limit, room - _HEAD)
     if page.total and offset > page.total:
         lines = "1 line" if page.total == 1 else f"{page.total:,} lines"
         raise ToolFailure(f"there is no line {offset:,}: {place.id} has {lines}")
@@ -114,16 +114,17 @@ def _paged(place: Place, offset: int, limit: int, room: int) -> Outcome:
     return Outcome(text="\n".join((head, *page.lines)), display=text_display("", summary))
 
 
-def page_of(rows: Iterable[str], first: int, limit: int, room: int) -> Page:
+def page_of(place: Place, first: int, limit: int, room: int) -> Page:
     """At most `limit` rows from number `first` on in `room` bytes, but at least one; all are counted."""
     shown: list[str] = []
     total, full = 0, False
-    for row in rows:
+    for row in place.open():
         total += 1
         if total < first or full:
             continue
-        room -= len(row.encode("utf-8", "replace")) + 1
+        line = place.decode(row)
+        room -= len(line.encode("utf-8", "replace")) + 1
         full = (room < 0 and bool(shown)) or len(shown) >= limit
         if not full:
-            shown.append(row)
+            shown.append(line)
     return Page(lines=tuple(shown), first=first, last=first + len(shown) - 1, total=total)

@@ -15,13 +15,14 @@ from gongfu.retrieval.rank import Doc, rank
 from gongfu.toolkit.past import Past, Place, arguments
 from gongfu.tools.protocol import Outcome
 
-_SCAN = 64 << 20  # bytes of spilled outputs that one search reads, the newest first
+_SCAN = 256 << 20  # bytes of spilled outputs that one search reads, the newest first
 _DIGEST = 6000  # characters of a place that are ranked
 _FILLER = 300  # and of one that holds no word of the query, in a long history
 _TOTAL = 2_000_000
 _PLACES = 5000
 _RANKED = 200
 _SNIPPET = 240
+_BLOCK = 1 << 20
 _LOOKED_AT = 2000  # lines of a place in which words are compared by their stems
 _WORDS = r"[a-z0-9]+|[^\x00-\x7f\W]+"
 
@@ -35,13 +36,22 @@ class _Candidate(Base, frozen=True):
     shown: bool = False
 
 
+class _Budget:
+    """Bytes of outputs that may still be read."""
+
+    def __init__(self) -> None:
+        self.left = _SCAN
+
+
 def search(past: Past, shown: Sequence[Message], query: str, start: int, limit: int, room: int) -> Outcome:
     """The places that hold words of `query`, those that requests do not show in full first, from hit `start` on.
 
     Each with its id, what it is, the lines around the best match and how to recall the rest, in `room` bytes.
     """
     needles = _needles(query)
-    candidates = _spread(list(_candidates(past, shown, needles)))
+    budget = _Budget()
+    candidates = _spread(list(_candidates(past, shown, needles, budget)))
+    unread = "; the oldest outputs were not searched, there is too much of them" if budget.left <= 0 else ""
     by_id = {c.id: c for c in candidates}
     spread = Counter(needle for c in candidates for needle in c.held)
     telling = {needle: 1 / spread[needle] for needle in needles if needle in spread}
@@ -50,7 +60,7 @@ def search(past: Past, shown: Sequence[Message], query: str, start: int, limit: 
     total = len(hits)
     if start > total:
         none = f"there is no hit {start}: " if hits else ""
-        text = f"[{none}{_places(total)} of this session's history for: {query[:200]}]"
+        text = f"[{none}{_places(total)} of this session's history for: {query[:200]}{unread}]"
         return Outcome(text=text, display=text_display("", _places(total)))
     blocks: list[str] = []
     room -= 300 + len(query[:200].encode("utf-8", "replace"))
@@ -62,7 +72,7 @@ def search(past: Past, shown: Sequence[Message], query: str, start: int, limit: 
         blocks.append(block)
     last = start + len(blocks) - 1
     more = f"; offset={last + 1} goes on" if last < total else ""
-    head = f"[recalled, as it was then: {_places(total)} for: {query[:200]}; {start}-{last}, best first{more}]"
+    head = f"[recalled, as it was then: {_places(total)} for: {query[:200]}; {start}-{last}, best first{more}{unread}]"
     return Outcome(text="\n".join((head, *blocks)), display=text_display("", _places(total)))
 
 
@@ -86,17 +96,16 @@ def _count(text: str, needles: Iterable[str]) -> int:
     return sum(needle in text for needle in needles)
 
 
-def _candidates(past: Past, shown: Sequence[Message], needles: Sequence[str]) -> Iterator[_Candidate]:
+def _candidates(past: Past, shown: Sequence[Message], needles: Sequence[str], budget: _Budget) -> Iterator[_Candidate]:
     """Every place of the history, the newest first."""
     whole = {id(m) for m in shown}
     results = {r.call_id for m in shown for r in m.results if past.results.get(r.call_id) is r}
     calls = {c.id for m in shown for c in m.calls if past.calls[c.id][1] is c} if results else set[str]()
-    scan = _SCAN
     filler = max(_FILLER, min(_DIGEST, _TOTAL // max(1, len(past.messages))))
     made = set(past.makers)
     for name in past.outputs:
         if name not in made:  # of a background command
-            text, scan = _scanned(past.find(name), needles, scan)
+            text = _scanned(past.find(name), needles, budget)
             yield _candidate(name, text, needles, filler, shown=False)
     for at in range(len(past.messages) - 1, -1, -1):
         message = past.messages[at]
@@ -104,10 +113,10 @@ def _candidates(past: Past, shown: Sequence[Message], needles: Sequence[str]) ->
             result = past.results.get(call.id)
             if call.name == "recall" or result is None:
                 continue
-            text = f"{past.brief(call.id)}\n{arguments(call)}\n{result.text}"
+            label = past.labels.get(call.id, "")
+            text = f"{past.brief(call.id)}\n{label}\n{arguments(call)}\n{result.text}"
             if result.artifact in past.outputs:
-                found, scan = _scanned(past.find(result.artifact), needles, scan)
-                text = f"{text}\n{found}"
+                text = f"{text}\n{_scanned(past.find(result.artifact), needles, budget)}"
             seen = call.id in results and call.id in calls and not result.artifact
             yield _candidate(call.id, text, needles, filler, shown=seen)
         if message.text and message.role != "tool" and (message.kind != "note" or message.agent):
@@ -132,20 +141,37 @@ def _digest(text: str, needles: Sequence[str]) -> str:
     return "\n".join(kept)
 
 
-def _scanned(place: Place, needles: Sequence[str], budget: int) -> tuple[str, int]:
-    """The lines of a spilled output that match, and what is left of the budget."""
+def _scanned(place: Place, needles: Sequence[str], budget: _Budget) -> str:
+    """The lines of a spilled output that match."""
     kept: list[str] = []
     room = _DIGEST
-    if budget <= 0:
-        return "", 0
-    for line in place.open():
-        budget -= len(line) + 1
-        if room > 0 and _count(line.lower(), needles):
-            kept.append(_around(line, needles)[:room])
-            room -= len(kept[-1])
-        if budget <= 0 or room <= 0:
+    raw = [needle.encode("utf-8", "replace") for needle in needles]
+    for block in _blocks(place):
+        if budget.left <= 0 or room <= 0:
             break
-    return "\n".join(kept), budget
+        budget.left -= len(block)
+        low = block.lower()
+        if not any(needle in low for needle in raw):
+            continue
+        for row in block.split(b"\n"):
+            low = row.lower()
+            if room > 0 and any(needle in low for needle in raw):
+                kept.append(_around(place.decode(row), needles)[:room])
+                room -= len(kept[-1])
+    return "\n".join(kept)
+
+
+def _blocks(place: Place) -> Iterator[bytes]:
+    """The text of a place in large pieces that end at line ends, where there are some."""
+    if place.file is None:
+        yield b"\n".join(place.open())
+        return
+    try:
+        with place.file.open("rb") as file:
+            while block := file.read(_BLOCK):
+                yield block + file.readline(_BLOCK)
+    except OSError:
+        return  # gone meanwhile: there is nothing to find
 
 
 def _spread(candidates: list[_Candidate]) -> list[_Candidate]:
@@ -175,27 +201,28 @@ def _block(past: Past, id: str, query: str, telling: Mapping[str, float], *, see
 def _best(place: Place, telling: Mapping[str, float]) -> tuple[int, list[str]]:
     """The number of the line to read from, and up to three lines around the one whose words tell the most."""
     best, at, most = 0.0, 1, sum(telling.values())
-    before, kept, wanted = "", list[str](), 0
-    for number, line in enumerate(place.open(), 1):
-        low = line.lower()
-        weight = sum(value for needle, value in telling.items() if needle in low)
+    before, kept, wanted = b"", list[bytes](), 0
+    raw = {needle.encode("utf-8", "replace"): value for needle, value in telling.items()}
+    for number, row in enumerate(place.open(), 1):
+        low = row.lower()
+        weight = sum([value for needle, value in raw.items() if needle in low])
         if weight > best:
             best, at = weight, max(1, number - 1)
-            kept, wanted = ([before] if before.strip() else []) + [line], 1
+            kept, wanted = ([before] if before.strip() else []) + [row], 1
         elif wanted:
-            kept.append(line)
+            kept.append(row)
             wanted -= 1
-        before = line
+        before = row
         if best >= most and not wanted:
             break
-    return at, [_around(line, telling) for line in kept if line.strip()]
+    return at, [_around(place.decode(row), telling) for row in kept if row.strip()]
 
 
 def _nearest(place: Place, query: str) -> tuple[int, list[str]]:
     """The same by stems, for words that are written otherwise: the one line that shares the most."""
     wanted = set(terms(query))
     best, at, found = 0, 1, ""
-    for number, line in enumerate(islice(place.open(), _LOOKED_AT), 1):
+    for number, line in enumerate(islice(place.lines(), _LOOKED_AT), 1):
         shared = len(wanted.intersection(terms(line)))
         if shared > best:
             best, at, found = shared, number, line
