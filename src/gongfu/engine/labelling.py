@@ -18,7 +18,7 @@ TITLE = "title"
 TITLE_LENGTH = 60
 PAUSE = 0.5  # seconds; a program that ends with its turn asks for no title
 _TITLE_TOKENS = 40
-_LABEL_SECONDS = 60.0
+_LABEL_SECONDS = 30.0
 _FAILURES = 3  # in a row: then no model is asked for labels any more in this session
 
 

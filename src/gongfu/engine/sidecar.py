@@ -54,12 +54,21 @@ class _Sent(Base, frozen=True):
     temperature: float | None
 
 
+class _Lane:
+    """Jobs that wait for each other: `at_once` run at a time, of those that wait the newest `most` are kept."""
+
+    def __init__(self, at_once: int, *, most: int | None = None) -> None:
+        self.at_once = at_once
+        self.waiting: deque[Job] = deque(maxlen=most)
+        self.running = 0
+
+
 class Sidecar:
     """Runs jobs beside the turn and asks models for them. Nothing that happens here reaches the turn.
 
     `fast` resolves the models that are asked, `main` those of the main role for purposes that may use them. `lineage`
-    is what the session has sent so far. Jobs run `AT_ONCE` at a time in `spawn`'s task group; of those that wait beyond
-    `WAITING` the oldest that may be dropped is.
+    is what the session has sent so far. Jobs run in `spawn`'s task group: those that may be dropped `AT_ONCE` at a
+    time, where the oldest beyond `WAITING` are dropped, and the others one after the other beside them.
     """
 
     def __init__(
@@ -67,7 +76,7 @@ class Sidecar:
         *,
         agent: AgentSpec,
         emit: Callable[..., None],
-        spawn: Callable[[Job], Any],
+        spawn: Callable[..., Any],
         fast: Chain,
         main: Chain,
         report: Callable[[str], object],
@@ -84,7 +93,7 @@ class Sidecar:
         self._ratios = ratios
         self._lineage = Lineage() if lineage is None else lineage
         self._clock = clock
-        self._waiting: deque[tuple[Job, bool]] = deque()
+        self._light, self._heavy = _Lane(AT_ONCE, most=WAITING), _Lane(1)
         self._scopes: set[anyio.CancelScope] = set()
         self._running = 0
         self._closed = False
@@ -97,23 +106,21 @@ class Sidecar:
         """Run `job` beside the turn, now or when its turn comes. After `close` nothing starts any more."""
         if self._closed:
             return
-        self._waiting.append((job, droppable))
-        if len(self._waiting) > WAITING:
-            oldest = next((n for n, (_, may) in enumerate(self._waiting) if may), None)
-            if oldest is not None:
-                del self._waiting[oldest]
-        if self._running < AT_ONCE and self._waiting:
+        lane = self._light if droppable else self._heavy
+        lane.waiting.append(job)
+        if lane.running < lane.at_once:
             if not self._running:
                 self._idle = anyio.Event()
+            lane.running += 1
             self._running += 1
-            self._spawn(self._work)
+            self._spawn(self._work, lane)
 
-    async def _work(self) -> None:
+    async def _work(self, lane: _Lane) -> None:
         try:
-            while self._waiting and not self._closed:
-                job, _ = self._waiting.popleft()
-                await self._guarded(job)
+            while lane.waiting and not self._closed:
+                await self._guarded(lane.waiting.popleft())
         finally:
+            lane.running -= 1
             self._running -= 1
             if not self._running:
                 self._idle.set()
@@ -142,7 +149,8 @@ class Sidecar:
     async def close(self) -> None:
         """Cancel the jobs that run, forget those that wait, and return when the last has gone."""
         self._closed = True
-        self._waiting.clear()
+        self._light.waiting.clear()
+        self._heavy.waiting.clear()
         for scope in self._scopes:
             scope.cancel()
         await self._idle.wait()
