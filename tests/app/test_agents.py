@@ -225,6 +225,43 @@ async def test_a_person_answers_for_sub_agents_in_one_place_and_once_for_the_ses
     assert results(cast.asked[""][2])[-1].status == "done"  # what was allowed for the session holds in all of it
 
 
+async def test_what_one_was_allowed_for_the_session_another_that_waits_is_not_asked_for(work: Path) -> None:
+    cast = Cast(
+        [Calls((Call("task", {"task": "one"}), Call("task", {"task": "two"}))), Say("ok")],
+        one=[Call("shell", {"command": "echo hi"}), Say("ran one")],
+        two=[Call("shell", {"command": "echo hi"}), Say("ran two")],
+    )
+    asked: list[QuestionAsked] = []
+    async with opened(work, cast) as app:
+        session = await app.session()
+        both = anyio.Event()
+        waiting: set[str] = set()
+
+        async def watch() -> None:
+            async with session.stream.subscribe(0) as entries:
+                async for entry in entries:
+                    event = entry.event
+                    if isinstance(event, AgentEvent) and event.event["type"] == "question_asked":
+                        waiting.add(event.agent)
+                        if len(waiting) == 2:
+                            both.set()
+                    if isinstance(event, QuestionAsked):
+                        asked.append(event)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(watch)
+            with anyio.fail_after(20):
+                prompted = await session.prompt("Go")
+                await both.wait()
+                await anyio.wait_all_tasks_blocked()
+                await session.answer(asked[0].question, "session")
+                assert (await prompted).status == "done"
+            tasks.cancel_scope.cancel()
+    assert len(asked) == 1
+    for name in ("one", "two"):
+        assert results(cast.asked[name][1])[0].status == "done"
+
+
 async def test_what_a_sub_agent_uses_is_on_the_account_of_the_turn(work: Path) -> None:
     spent = Usage(input=1000, output=100)
     cast = Cast(

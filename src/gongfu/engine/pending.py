@@ -30,15 +30,18 @@ class Pending:
         self._waiting: dict[str, _Waiting] = {}
         self._one = anyio.Lock()
 
-    async def ask(self, question: QuestionAsked) -> tuple[str, By]:
-        """The answer to `question` and who gave it. Questions are put one at a time."""
+    async def ask(self, question: QuestionAsked, granted: Callable[[], bool] = lambda: False) -> tuple[str, By]:
+        """The answer to `question` and who gave it. Questions are put one at a time.
+
+        One that waited for an earlier one is not put any more when that answer `granted` it.
+        """
         if self._answers == "no":
             default = "deny" if question.about == "permission" else question.default
             self._emit(question)
             self._emit(QuestionAnswered(question=question.question, answer=default, by="policy"))
             return default, "policy"
         async with self._one:
-            return await self._wait(question)
+            return ("allow", "person") if granted() else await self._wait(question)
 
     async def _wait(self, question: QuestionAsked) -> tuple[str, By]:
         waiting = self._waiting[question.question] = _Waiting()
@@ -81,13 +84,14 @@ class Relay(Pending):
         self._agent = agent
         self._call = call
 
-    async def ask(self, question: QuestionAsked) -> tuple[str, By]:
+    async def ask(self, question: QuestionAsked, granted: Callable[[], bool] = lambda: False) -> tuple[str, By]:
         """The answer that the parent's person, or its policy, gives."""
         self._emit(question)
         answer: str = question.default
         by: By = "cancel"
         try:
-            answer, by = await self._above.ask(replace(question, agent=question.agent or self._agent, call=self._call))
+            named = replace(question, agent=question.agent or self._agent, call=self._call)
+            answer, by = await self._above.ask(named, granted)
         finally:
             self._emit(QuestionAnswered(question=question.question, answer=answer, by=by))
         return answer, by

@@ -49,7 +49,7 @@ class Permit:
         key = f"{call.name}\0{call.arguments}"
         if key in self._denied:
             return _denial("Refused before in this turn; it is not asked again.", decision, "before")
-        answer, by = await self._pending.ask(_question(call, facts, decision))
+        answer, by = await self._pending.ask(_question(call, facts, decision), lambda: self._grants.cover(seen))
         return self._heed(answer, by, key, seen, decision)
 
     def _heed(self, answer: str, by: str, key: str, seen: CallFacts, decision: Decision) -> Denial | None:
