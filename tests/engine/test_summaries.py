@@ -220,6 +220,18 @@ async def test_a_fold_by_hand_waits_for_its_summary_and_tells_the_model_the_focu
         assert len(desk.of(SummaryMade)) == 1, "there is nothing new to summarise"
 
 
+async def test_a_fold_by_hand_waits_for_a_summary_that_is_being_made(desk: Desk) -> None:
+    helper = fast(Fault("slow", seconds=0.01, answer=Say(GOOD)), times=9)
+    async with desk.session(main(12), fast=[helper]) as session:
+        for n in range(12):
+            await done(session, f"Do part {n}.")
+            if session.sidecar.busy:
+                break
+        await session.summaries.compact()
+        assert len(helper.requests) == 1
+        assert len(desk.of(SummaryMade)) == 1
+
+
 async def test_a_fold_by_hand_of_a_short_session_asks_nobody(desk: Desk) -> None:
     helper = fast(Say(GOOD))
     async with desk.session(main(3), fast=[helper]) as session:

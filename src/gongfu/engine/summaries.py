@@ -102,8 +102,11 @@ class Summaries:
     async def compact(self, focus: str = "") -> None:
         """Make a history summary now and wait for it, for a fold asked for by hand; `focus` is what to keep most.
 
-        Nothing is asked for when there is nothing to summarise, no model for it, or three have failed.
+        Nothing is asked for when there is nothing to summarise, no model for it, or three have failed. One that is
+        being made is waited for first.
         """
+        if self._busy:
+            await self._sidecar.drain(_SECONDS)
         upto = self._reach()
         made = self._state.context.made.get("history")
         if upto > 0 and not self._open and (focus.strip() or made is None or made.upto < upto):
