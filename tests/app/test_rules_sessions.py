@@ -183,6 +183,32 @@ async def test_a_changed_text_counts_as_unclassified_unless_its_duty_is_kept(tmp
         assert not review(app, await app.session(other)).outgrown  # the word is remembered
 
 
+@pytest.mark.parametrize("then", ["changed", "excluded", "removed"])
+async def test_after_a_refresh_the_note_of_a_rule_that_had_joined_is_no_longer_sent(tmp_path: Path, then: str) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Root.\n", "web/AGENTS.md": "Web: old words.\n", "web/a.js": "1\n"})
+    steps = [Call("read_file", {"path": "web/a.js"}), Say("One."), Say("Two."), Say("Three.")]
+    async with serve(steps) as server, opened(work, server) as app:
+        say(app, AGENTS_md="mandatory", web__AGENTS_md="mandatory")
+        id = await ask(app, "First.")
+        old = snapshot(app, id)
+        if then == "changed":
+            write(work, {"web/AGENTS.md": "Web: new words.\n"})
+        if then == "removed":
+            (work / "web" / "AGENTS.md").unlink()
+        else:
+            say(app, web__AGENTS_md="excluded" if then == "excluded" else "mandatory")
+        new = await refreshed(app, id)
+        await ask(app, "Second.", id)
+        await ask(app, "Third.", id)
+    assert counts(old, server.requests) == {"AGENTS.md": [1, 1, 0, 0], "web/AGENTS.md": [0, 1, 0, 0]}
+    found = counts(new, server.requests)
+    assert found.pop("AGENTS.md") == [0, 0, 1, 1]
+    assert found == {
+        "changed": {"web/AGENTS.md": [0, 0, 1, 1]}, "excluded": {"web/AGENTS.md": [0, 0, 0, 0]}, "removed": {},
+    }[then]  # fmt: skip
+    assert all(b"old words" not in r.raw for r in server.requests[2:])
+
+
 async def test_rules_that_come_later_and_rules_that_go(tmp_path: Path) -> None:
     work = project(tmp_path, {})
     async with serve([Say("One."), Say("Two."), Say("Three.")]) as server, opened(work, server) as app:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from gongfu.engine.session import Session
 
 
-def find_rules(app: App) -> Found:
-    """The rule files of the app's workspace as they are on disk now."""
+def find_rules(app: App, *, seconds: float = 10.0) -> Found:
+    """The rule files of the app's workspace as they are now; the search for nested ones takes `seconds` at most."""
     from gongfu.context.rules.discover import discover  # only when a session begins or is asked about its rules
 
     where = app.workspace
-    return discover(root=where.root, directory=where.directory, own=app.places.home / "AGENTS.md")
+    return discover(root=where.root, directory=where.directory, own=app.places.home / "AGENTS.md", seconds=seconds)
 
 
 def rulebook(app: App) -> Rulebook:
@@ -40,7 +40,7 @@ def pin_for(app: App, session: Session) -> RulesPinned | None:
 
     Raises Refusal RULES_LIMIT for files that can be no rules and are not excluded.
     """
-    found = find_rules(app)
+    found = find_rules(app, seconds=1.0)
     if not (found.drafts or found.misfits or found.ignored):
         return None
     return snapshot(app, session.id, found, words_of(app), policy=app.options.rules)

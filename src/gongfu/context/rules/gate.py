@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -17,42 +18,55 @@ _HIDDEN = re.compile(rb"\\u00[2-7]|\\/")  # plain characters written as escapes:
 def check_body(body: bytes, mandatory: Sequence[Envelope], excluded: Sequence[Envelope] = ()) -> None:
     """Raises Refusal RULES_NOT_DELIVERED when `body`, as it would be sent, does not hold what it must.
 
-    Counted is the whole text of an envelope and its first line, in the strings of the JSON, however it is escaped.
+    Counted are first lines of envelopes, in the strings of the JSON, however they are escaped; behind that of a
+    mandatory one its whole text must follow. The envelopes are of one snapshot.
     """
     if not mandatory and not excluded:
         return
-    hidden = _HIDDEN.search(body) is not None
-    if not hidden and _problem(_in_bytes(body), mandatory, excluded) is None:
+    if _HIDDEN.search(body) is None and _problem(body, mandatory, excluded) is None:
         return
-    problem = _problem(_in_strings(body), mandatory, excluded)
+    problem = _problem(_plainly(body), mandatory, excluded)
     if problem is not None:
         envelope, count = problem
         raise Refusal("rules.not_delivered", rule=envelope.id.removeprefix("rule:"), count=count)
 
 
-def _problem(
-    count: Callable[[str], int], mandatory: Sequence[Envelope], excluded: Sequence[Envelope]
-) -> tuple[Envelope, int] | None:
+def _problem(body: bytes, mandatory: Sequence[Envelope], excluded: Sequence[Envelope]) -> tuple[Envelope, int] | None:
+    mark = (*mandatory, *excluded)[0].opening.partition(" ")[0]
+    texts = {_escaped(e.opening): _escaped(e.text) for e in mandatory}
+    whole: Counter[bytes] = Counter()
+    begun: Counter[bytes] = Counter()
+    for start in _places(body, _escaped(f"{mark} ")):
+        opening = body[start : body.find(b">", start) + 1]  # an opening has no other: it is escaped within
+        begun[opening] += 1
+        whole[opening] += opening in texts and body.startswith(texts[opening], start)
     for envelope in mandatory:
-        whole, begun = count(envelope.text), count(envelope.opening)
-        if whole != 1 or begun != 1:
-            return envelope, whole if whole != 1 else begun
+        key = _escaped(envelope.opening)
+        if begun[key] != 1 or whole[key] != 1:
+            return envelope, begun[key] if begun[key] != 1 else 0
     for envelope in excluded:
-        if begun := count(envelope.opening):
-            return envelope, begun
+        if count := begun[_escaped(envelope.opening)]:
+            return envelope, count
     return None
 
 
-def _in_bytes(body: bytes) -> Callable[[str], int]:
-    return lambda text: body.count(msgspec.json.encode(text)[1:-1])
+def _escaped(text: str) -> bytes:
+    return msgspec.json.encode(text)[1:-1]
 
 
-def _in_strings(body: bytes) -> Callable[[str], int]:
+def _places(body: bytes, wanted: bytes) -> Iterator[int]:
+    at = body.find(wanted)
+    while at >= 0:
+        yield at
+        at = body.find(wanted, at + 1)
+
+
+def _plainly(body: bytes) -> bytes:
+    """The strings of the JSON, escaped as little as can be; what is no JSON counts as one string."""
     try:
-        strings = list(_strings(msgspec.json.decode(body)))
-    except (msgspec.DecodeError, RecursionError):
-        strings = [body.decode("utf-8", "replace")]
-    return lambda text: sum(s.count(text) for s in strings)
+        return msgspec.json.encode(list(_strings(msgspec.json.decode(body))))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return msgspec.json.encode(body.decode("utf-8", "replace"))
 
 
 def _strings(root: Any) -> Iterator[str]:
