@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gongfu.context.ledger import Ledger
+from gongfu.context.units import Units
 from gongfu.core.events import AnswerReceived, EpochOpened, MessageAdded, ToolFinished
 from gongfu.core.messages import CallPart, Message, ResultPart, TextPart, user
 from gongfu.engine.folding import Folding
@@ -46,9 +47,9 @@ class Story:
 
     def fold(self, total: int, *, reason: Any = "high") -> EpochOpened:
         self.state.context.view.sync(self.state.transcript.messages)
-        folding = Folding(
-            self.state, Ledger(), reason=reason, model="m", total=total, fixed=min(1800, total // 5), focus=""
-        )
+        ledger = Ledger()
+        fixed = min(1800, total // 5)
+        folding = Folding(self.state, ledger, Units(ledger), reason=reason, model="m", total=total, fixed=fixed)
         event = folding.event(keep_recent=10, back=False)
         assert event is not None
         self.state.apply(event)

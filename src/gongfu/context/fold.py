@@ -43,7 +43,7 @@ class Task(Base, frozen=True):
 
 
 class Fold(Base, frozen=True):
-    """What was decided, in the terms of `EpochOpened`. `visits` counts looks at a unit."""
+    """What was decided, in the terms of `EpochOpened`: `lost` are units left out, `visits` counts looks at a unit."""
 
     rung: int
     masked: tuple[str, ...] = ()
@@ -55,6 +55,7 @@ class Fold(Base, frozen=True):
     thinking: int = 0
     moved: tuple[int, ...] = ()
     lost: tuple[Unit, ...] = ()
+    key_absent: bool = False
     visits: int = 0
 
 
@@ -69,6 +70,7 @@ class _Desk:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.units = task.units
+        self.tiers = [unit.tier for unit in task.units]
         self.fate: list[bool | None] = [None] * len(task.units)
         self.visits = len(task.units)  # they were made in one pass
         self.used = 0
@@ -81,10 +83,16 @@ class _Desk:
     def _mark(self) -> None:
         """One pass from the end: what must stay, what is stale, what is old, and what rung 1 would leave."""
         renewed: set[str] = set()
+        states: set[str] = set()
         groups, newest, place = 0, -1, -1
         for at in range(len(self.units) - 1, -1, -1):
             self.visits += 1
             unit = self.units[at]
+            if unit.state:
+                if unit.state in states:
+                    self.tiers[at] = REGULAR
+                states.add(unit.state)
+            tier = self.tiers[at]
             if unit.kind == "tools":
                 groups += unit.at != place
                 place = unit.at
@@ -94,17 +102,17 @@ class _Desk:
                 else:
                     stale = len(unit.paths) == len(unit.calls) and renewed.issuperset(unit.paths)
                     aged = groups > NEWEST_RESULTS and unit.long
-                    self.old[at] = unit.tier == REGULAR and (stale or aged)
+                    self.old[at] = tier == REGULAR and (stale or aged)
                 renewed.update(unit.renews)
-            elif unit.tier == USER:
+            elif tier == USER:
                 if self.last_user < 0:
                     self.last_user = at
                     self.must.append(at)
                 self.first_user = at
-            elif unit.tier == SYSTEM or (unit.tier == KEY and newest < 0):
+            elif tier == SYSTEM or (tier == KEY and newest < 0):
                 self.must.append(at)  # a report that no tool result has followed is as new as can be
             else:
-                self.old[at] = unit.tier == ASSISTANT and unit.tokens > LONG_TEXT
+                self.old[at] = tier == ASSISTANT and unit.tokens > LONG_TEXT
             self.masked += self.cost(at, not self.old[at])
         self.must.reverse()
 
@@ -188,10 +196,10 @@ def _user_floor(desk: _Desk, room: int, *, everything: bool) -> None:
         unit = units[at]
         if desk.fate[at] is not None or unit.kind != "text":
             continue
-        if unit.tier == USER and left >= unit.tokens and desk.used + unit.tokens <= room:
+        if desk.tiers[at] == USER and left >= unit.tokens and desk.used + unit.tokens <= room:
             desk.keep(at)
             left -= unit.tokens
-        elif everything and unit.tier in (USER, ASSISTANT):
+        elif everything and desk.tiers[at] in (USER, ASSISTANT):
             desk.keep(at, whole=unit.tokens <= LONG_TEXT)
 
 
@@ -223,8 +231,8 @@ def _keys_and_quotas(desk: _Desk, room: int) -> None:
         unit = units[at]
         if desk.fate[at] is not None:
             continue
-        if unit.tier != KEY:
-            tiers.setdefault(unit.tier, []).append(at)
+        if desk.tiers[at] != KEY:
+            tiers.setdefault(desk.tiers[at], []).append(at)
         elif unit.tokens <= full:
             desk.keep(at)
             full -= unit.tokens
@@ -248,7 +256,7 @@ def _rather_keys(desk: _Desk, room: int, absent: Sequence[int]) -> None:
     must = set(desk.must)
     for at in range(max(0, len(desk.units) - 2 * desk.task.keep_recent), absent[0]):
         fate = desk.fate[at]
-        if fate is not None and desk.units[at].tier == REGULAR and at not in must:
+        if fate is not None and desk.tiers[at] == REGULAR and at not in must:
             desk.used -= desk.cost(at, fate)
             desk.fate[at] = None
     for at in absent:
@@ -304,11 +312,12 @@ def _fold(desk: _Desk, rung: int) -> Fold:
     partly = {units[at].at for at in lost} & kept_places
     kept = [c for at, u in enumerate(units) if u.at in partly and desk.fate[at] is not None for c in u.calls]
     dropped, sizes = _ranges(units[at] for at in lost)
-    moved = _turns_of((units[at] for at in lost if units[at].tier in (USER, ASSISTANT)), task.turns)
+    moved = _turns_of((units[at] for at in lost if desk.tiers[at] in (USER, ASSISTANT)), task.turns)
     thinking = 0 if task.back or desk.last_user < 0 else units[desk.last_user].at
     return Fold(
         rung=rung, masked=tuple(masked), shortened=tuple(shortened), dropped=dropped, sizes=sizes,
         kept=tuple(kept), thinking=thinking, moved=moved, lost=tuple(units[at] for at in lost), visits=desk.visits,
+        key_absent=any(desk.tiers[at] == KEY for at in lost),
         shrunk=_shrunk(desk) if rung == 4 else (),
     )  # fmt: skip
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from gongfu.core.messages import CallPart, Message, ResultPart
 
 SYSTEM, USER, KEY, ASSISTANT, REGULAR = range(5)
@@ -36,13 +34,12 @@ def message_tier(message: Message) -> int:
     return USER
 
 
-def call_tier(call: CallPart, result: ResultPart | None, newest: Mapping[str, str]) -> int:
-    """The tier of one call with its result. `newest` is the id of the newest call of each state tool.
+def call_tier(call: CallPart, result: ResultPart | None) -> int:
+    """The tier of one call with its result.
 
-    Everything that a sub-agent reports is KEY by its sender, whichever tool brought it.
+    Everything that a sub-agent reports is KEY by its sender, whichever tool brought it. A fold takes the calls of a
+    state tool but the newest for ordinary ones.
     """
     if result is not None and result.agent:
         return KEY
-    if call.name not in KEY_TOOLS:
-        return REGULAR
-    return REGULAR if call.name in STATE_TOOLS and newest.get(call.name, call.id) != call.id else KEY
+    return KEY if call.name in KEY_TOOLS else REGULAR

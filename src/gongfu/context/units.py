@@ -36,7 +36,8 @@ class Unit(Base, frozen=True, gc=False):
     A mixed batch gives two units at the same place, one of its key calls and one of the others (`part` true); else
     `calls` are all of the group's. `size` counts messages, `tokens` what it costs as shown, `less` what it would cost
     masked or cut (the same when nothing is to be gained). `long` tells that some result passes 800 characters.
-    `paths` are the files that the calls name, `renews` those of them that are shown or written whole.
+    `state` names the state tool whose call it is: only the newest of each is KEY. `paths` are the files that the calls
+    name, `renews` those of them that are shown or written whole.
     """
 
     at: int
@@ -47,6 +48,7 @@ class Unit(Base, frozen=True, gc=False):
     less: int
     calls: tuple[str, ...] = ()
     part: bool = False
+    state: str = ""
     long: bool = False
     paths: tuple[str, ...] = ()
     renews: tuple[str, ...] = ()
@@ -58,24 +60,37 @@ class Unit(Base, frozen=True, gc=False):
         return f"u{self.at}"
 
 
-def units(slots: Sequence[Slot], ledger: Ledger) -> list[Unit]:
-    """The units of what is shown, in order; one look at each message, from the newest to the oldest.
+class Units:
+    """The units of a view, kept up with it: what is new is looked at once, an epoch makes all of them anew."""
 
-    Of a state tool only the newest call is KEY, so the newest ones must be known before the older are judged.
-    """
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._slots: list[Slot] = []
+        self._count = 0
+        self.all: list[Unit] = []
+
+    def update(self, slots: list[Slot]) -> list[Unit]:
+        """All units of `slots`, in order. A view has another list of slots for each epoch, which only grows."""
+        if slots is not self._slots:
+            self._slots, self._count, self.all = slots, 0, []
+        self.all.extend(units(slots[self._count :] if self._count else slots, self._ledger))
+        self._count = len(slots)
+        return self.all
+
+
+def units(slots: Sequence[Slot], ledger: Ledger) -> list[Unit]:
+    """The units of what is shown, in order; one look at each message."""
     found: list[Unit] = []
-    newest: dict[str, str] = {}
-    at = len(slots) - 1
-    while at >= 0:
+    at, end = 0, len(slots)
+    while at < end:
         slot = slots[at]
-        before = slots[at - 1] if at else slot
-        if slot.shown.role == "tool" and before.at == slot.at - 1 and before.shown.role == "assistant":
-            found.extend(_group(before, slot, newest, ledger))
-            at -= 2
+        following = slots[at + 1] if at + 1 < end else slot
+        if following.shown.role == "tool" and slot.shown.role == "assistant" and following.at == slot.at + 1:
+            found.extend(_group(slot, following, ledger))
+            at += 2
         else:
             found.append(_text(slot, ledger))
-            at -= 1
-    found.reverse()
+            at += 1
     return found
 
 
@@ -85,14 +100,11 @@ def _text(slot: Slot, ledger: Ledger) -> Unit:
     return Unit(at=slot.at, size=1, kind="text", tier=message_tier(slot.raw), tokens=tokens, less=less)
 
 
-def _group(slot: Slot, answers: Slot, newest: dict[str, str], ledger: Ledger) -> list[Unit]:
-    """The unit of a group, or two, the later one first: of its ordinary calls and of its key calls."""
+def _group(slot: Slot, answers: Slot, ledger: Ledger) -> list[Unit]:
+    """The unit of a group, or two: of its key calls and of its ordinary ones."""
     calls = slot.shown.calls
     results = {r.call_id: r for r in answers.shown.results}
-    for call in reversed(calls):
-        if call.name in STATE_TOOLS:
-            newest.setdefault(call.name, call.id)
-    tiers = [call_tier(c, results.get(c.id), newest) for c in calls]
+    tiers = [call_tier(c, results.get(c.id)) for c in calls]
     asked, answered = ledger.tokens(slot.shown), ledger.tokens(answers.shown)
     regular = [c for c, tier in zip(calls, tiers, strict=True) if tier == REGULAR]
     if not regular or len(regular) == len(calls):
@@ -104,7 +116,7 @@ def _group(slot: Slot, answers: Slot, newest: dict[str, str], ledger: Ledger) ->
     key = _tools(
         slot.at, min(tiers), keys, results, tokens=asked + answered - apart, results_cost=answered - told, part=True
     )
-    return [_tools(slot.at, REGULAR, regular, results, tokens=apart, results_cost=told, part=True), key]
+    return [key, _tools(slot.at, REGULAR, regular, results, tokens=apart, results_cost=told, part=True)]
 
 
 def _tools(
@@ -143,7 +155,8 @@ def _tools(
         gain += max(0, results_cost - left - PER_MESSAGE)
     return Unit(
         at=at, size=2, kind="tools", tier=tier, tokens=tokens, less=tokens - gain, calls=tuple([c.id for c in calls]),
-        part=part, long=long, paths=tuple(paths), renews=tuple(renews), names=tuple([c.name for c in calls]),
+        part=part, state=calls[0].name if len(calls) == 1 and calls[0].name in STATE_TOOLS else "", long=long,
+        paths=tuple(paths), renews=tuple(renews), names=tuple([c.name for c in calls]),
     )  # fmt: skip
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from gongfu.context.tiers import KEY
 from gongfu.core.events import EpochOpened, SummaryMade
 from gongfu.core.tokens import text_tokens
 from gongfu.core.told import FoldReason
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from gongfu.context.fold import Fold, Task
     from gongfu.context.ledger import Ledger
     from gongfu.context.pairs import Pair
+    from gongfu.context.units import Units
     from gongfu.engine.state import SessionState
 
 L3, L2 = 8, 10  # percent of the budget
@@ -31,7 +31,16 @@ class Folding:
     """
 
     def __init__(
-        self, state: SessionState, ledger: Ledger, *, reason: FoldReason, model: str, total: int, fixed: int, focus: str
+        self,
+        state: SessionState,
+        ledger: Ledger,
+        units: Units,
+        *,
+        reason: FoldReason,
+        model: str,
+        total: int,
+        fixed: int,
+        focus: str = "",
     ) -> None:
         self._state = state
         self._ledger = ledger
@@ -40,6 +49,7 @@ class Folding:
         self._total = total
         self._fixed = fixed
         self._focus = focus
+        self._units = units
         self._before = fixed + ledger.total(state.context.view.messages)
 
     def event(self, *, keep_recent: int, back: bool) -> EpochOpened | None:
@@ -70,14 +80,13 @@ class Folding:
 
     def _task(self, keep_recent: int, *, back: bool) -> Task:
         from gongfu.context.fold import LOW, Task, least_freed
-        from gongfu.context.units import units
 
         context, total = self._state.context, self._total
         view = context.view
         hard = self._reason in ("overflow", "manual")
         aim = total * LOW // 100
         return Task(
-            units=units(view.slots, self._ledger),
+            units=self._units.update(view.slots),
             total=total,
             fixed=self._fixed,
             head=self._ledger.total(view.messages[: view.head]),
@@ -130,7 +139,7 @@ class Folding:
             kept=decided.kept,
             thinking=decided.thinking,
             moved=tuple(t for t in decided.moved if t not in moved),
-            key_absent=any(unit.tier == KEY for unit in decided.lost),
+            key_absent=decided.key_absent,
         )
         return self._measured(_with_texts(self._state, event, task.total))
 

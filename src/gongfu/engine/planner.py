@@ -11,7 +11,8 @@ from gongfu.context.fold import COLD, HIGH
 from gongfu.context.layout import Layout, marks_of, newest_turn, stable_tokens, with_tail
 from gongfu.context.ledger import message_tokens
 from gongfu.context.receipt import TAIL, Described, stable_hash
-from gongfu.context.tiers import REGULAR, RULES, SYSTEM, call_tier, message_tier
+from gongfu.context.tiers import RULES, SYSTEM
+from gongfu.context.units import Units
 from gongfu.core.base import Base
 from gongfu.core.errors import Refusal
 from gongfu.core.events import AnyEvent, EpochOpened, Included, Omitted, WarningRaised
@@ -87,7 +88,8 @@ class Planner:
         )
         self._standings: dict[object, Standing] = {}
         self._items: list[Included] = []
-        self._itemised = (-1, -1)  # the epoch and the number of slots that are itemised
+        self._itemised = (-1, -1)  # the epoch and the number of units that are itemised
+        self._units = Units(ledger)
         self._futile = 0  # the size at which a fold freed too little: not tried again before it has grown
         self._told: set[str] = set()
 
@@ -180,6 +182,7 @@ class Planner:
         folding = Folding(
             self._state,
             self._ledger,
+            self._units,
             reason=reason,
             model=info.ref,
             total=budget.total * _UNIT // one,
@@ -316,7 +319,7 @@ class Planner:
         if first != view.epoch:
             self._items, count = self._head_items(), 0
         self._items.extend(self._unit_items(count))
-        self._itemised = (view.epoch, len(view.slots))
+        self._itemised = (view.epoch, len(self._units.all))
         found = [
             *self._first,
             *(_framed("rules", self._standing_tokens, standing.included) if standing is not None else ()),
@@ -347,27 +350,17 @@ class Planner:
         return _framed(f"rules:u{slot.at}", self._ledger.tokens(slot.shown), held)
 
     def _unit_items(self, start: int) -> list[Included]:
-        slots = self._state.context.view.slots
-        masked = self._state.context.view.masked
+        view = self._state.context.view
+        joined = self._state.context.joined
+        known = {slot.at: slot for slot in view.slots if slot.raw.id == RULES} if joined else {}
         found: list[Included] = []
-        at = start
-        while at < len(slots):
-            slot = slots[at]
-            tokens, tier, level = self._ledger.tokens(slot.shown), message_tier(slot.raw), "full"
-            paired = bool(slot.shown.calls) and at + 1 < len(slots) and slots[at + 1].shown.role == "tool"
-            if paired:
-                answers = slots[at + 1].shown
-                tokens += self._ledger.tokens(answers)
-                results = {r.call_id: r for r in answers.results}
-                tier = min((call_tier(c, results.get(c.id), {}) for c in slot.shown.calls), default=REGULAR)
-                level = "masked" if all(c.id in masked for c in slot.shown.calls) else "full"
-            if slot.raw.id == RULES:
-                found.extend(self._joined_items(slot))
-                at += 1
+        for unit in self._units.update(view.slots)[start:]:
+            if unit.at in known:
+                found.extend(self._joined_items(known[unit.at]))
                 continue
-            name = f"u{slot.at}"
-            found.append(Included(id=name, tier=tier, level=level, tokens=tokens))
-            at += 2 if paired else 1
+            masked = bool(unit.calls) and all(c in view.masked for c in unit.calls)
+            level = "masked" if masked else "full"
+            found.append(Included(id=unit.id, tier=unit.tier, level=level, tokens=unit.tokens))
         return found
 
 
