@@ -81,6 +81,15 @@ def test_no_query_and_no_text_raises(index: SearchIndex, query: str) -> None:
     index.remove("memory", "nasty")
 
 
+def test_a_query_may_be_as_long_as_a_book(index: SearchIndex) -> None:
+    book = " ".join(f"word{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}" for n in range(5000))
+    index.add("memory", "book", book)
+    index.add("memory", "page", book[:2000])
+    assert found(index, book)[0] == "book"
+    assert index.find("memory", book)[0].score > 0.5
+    assert set(found(index, book[:400])) == {"book", "page"}
+
+
 def test_a_kind_is_a_plain_name(index: SearchIndex) -> None:
     for kind in ("", "a b", "x;", "K", "_"):
         with pytest.raises(ValueError, match="no kind"):

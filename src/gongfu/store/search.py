@@ -25,6 +25,7 @@ _CANDIDATES: Final = 4
 _MOST_CANDIDATES: Final = 900
 _CHEAP: Final = 1500
 """So many entries of the list of words, and a tenth of all things, are read for one query where rarer words suffice."""
+_MOST_TERMS: Final = 64
 
 _Row: TypeAlias = tuple[int, str, float, int, str]
 
@@ -268,7 +269,7 @@ def _rarest(asked: Query, holding: dict[str, int], most: int) -> list[str]:
     chosen: list[str] = []
     for term in sorted(telling(asked, (term for term, count in holding.items() if count)), key=holding.__getitem__):
         most -= holding[term]
-        if chosen and most < 0:
+        if len(chosen) == _MOST_TERMS or (chosen and most < 0):
             break
         chosen.append(term)
     return chosen
