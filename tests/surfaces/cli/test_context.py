@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from gongfu.config.paths import Places
+from gongfu.context.receipt import receipts
 from gongfu.context.xray import PARTS, xray
 from gongfu.core import events as ev
+from gongfu.core.events import decode_event
 from gongfu.core.messages import CallPart, Message, user
 from gongfu.core.specs import Usage
 from gongfu.core.told import (
@@ -410,3 +412,20 @@ def test_a_fold_is_one_quiet_line_as_it_happens_and_in_what_is_shown_again(
     texts = [p["text"] for m in whole["messages"] if m["role"] == "tool" for p in m["parts"]]
     assert [f"mark-{n:03d}" in text for n, text in enumerate(texts[:9])] == [True] * 9  # folded, and not lost
     assert "context folded" not in program.call("run", "--yes", "--quiet", "x", GONGFU_MODEL="none/none").err
+
+
+def test_the_stream_of_events_tells_the_same(program: Program, serve: Callable[..., Server]) -> None:
+    for n in range(20):
+        (program.folder / f"f{n}.txt").write_text(f"mark-{n:03d} " + f"text of file {n}\n" * 150)
+    serve(*[Call("read_file", {"path": f"f{n}.txt"}) for n in range(12)], Say("Done."))
+    program.env["GONGFU_CONTEXT_WINDOW"] = "14000"
+    rows = [json.loads(r) for r in program.call("run", "--yes", "--stream-json", "Read them.").out.splitlines()]
+    opened = [row for row in rows if row["type"] == "epoch_opened"]
+    assert opened
+    assert opened[0]["after"] < opened[0]["before"]
+    events = [decode_event(json.dumps(row)) for row in rows if row["type"] != "result"]
+    live = receipts(ev.Entry(seq=n, time=0.0, event=event) for n, event in enumerate(events))
+    data = json.loads(program.call("context", "--json", "--all").out)
+    told = [[item["id"] for item in request["included"]] for request in data["requests"]]
+    assert [[item.id for item in receipt.included] for receipt in live] == told
+    assert [r["request"] for r in data["requests"]] == [r.request for r in live]
