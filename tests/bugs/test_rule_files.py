@@ -1,4 +1,4 @@
-"""Row 47: AGENTS.md at the root, nested, in home, with a byte order mark, oversize: all that hold are sent, in order."""
+"""Row 47: AGENTS.md at the root, nested, in home, with a byte order mark, oversize: all that hold are sent."""
 
 from __future__ import annotations
 
