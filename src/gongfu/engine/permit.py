@@ -27,14 +27,19 @@ class Denial(Base, frozen=True):
 
 
 class Permit:
-    """The permission of one turn. What was refused once is refused again without asking."""
+    """The permission of one turn. What was refused once is refused again without asking.
 
-    def __init__(self, *, workspace: Workspace, mode: Mode, grants: Grants, pending: Pending) -> None:
+    `denied` is what was refused in it so far; a sub-agent shares it with its parent.
+    """
+
+    def __init__(
+        self, *, workspace: Workspace, mode: Mode, grants: Grants, pending: Pending, denied: set[str] | None = None
+    ) -> None:
         self._workspace = workspace
         self._mode: Mode = mode
         self._grants = grants
         self._pending = pending
-        self._denied: set[str] = set()
+        self._denied = set[str]() if denied is None else denied
 
     async def why_not(self, call: CallPart, facts: Facts) -> Denial | None:
         """Why `call` may not run; None when it may."""

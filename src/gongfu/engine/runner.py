@@ -23,8 +23,8 @@ from gongfu.engine.circles import Circles
 from gongfu.engine.dispatch import Dispatcher
 from gongfu.engine.limits import Limits, LimitSpec
 from gongfu.engine.permit import Permit
-from gongfu.engine.tail import stale_todo
 from gongfu.engine.ruling import Ruling
+from gongfu.engine.tail import stale_todo
 from gongfu.engine.turn import Words, run_turn
 from gongfu.models.protocol import ModelProvider
 
@@ -140,7 +140,15 @@ class Runner:
             tail=lambda: (*session.tail(), *stale_todo(state), *self._limits.tail()),
             partial=lambda text: self._words.add(text, more=True),
         )
-        permit = Permit(workspace=kit.workspace, mode=kit.agent.mode, grants=session.grants, pending=session.pending)
+        if session.above is None:
+            session.denied = set()
+        permit = Permit(
+            workspace=kit.workspace,
+            mode=kit.agent.mode,
+            grants=session.grants,
+            pending=session.pending,
+            denied=session.denied,
+        )
         dispatcher = Dispatcher(
             tools=kit.registry,
             permit=permit,

@@ -88,6 +88,7 @@ class Session:
         self.stream = EventStream(id, kit.journal, self.state)
         self.pending = Pending(self.stream.emit, kit.answers)
         self.grants = Grants()
+        self.denied: set[str] = set()  # what was refused in this turn
         self.ledger = Ledger()
         self.planner = planner_of(self)
         self.sidecar = Sidecar(
@@ -318,7 +319,7 @@ class Session:
     def serve(self, parent: Session, brief: Brief) -> None:
         """Work for the turn of `parent`: on its account, under its grants, asking the person through it."""
         self.above = parent.account
-        self.grants = parent.grants
+        self.grants, self.denied = parent.grants, parent.denied
         self.pending = Relay(self.stream.emit, parent.pending, agent=brief.agent, call=brief.call)
 
     def tail(self) -> tuple[str, ...]:
