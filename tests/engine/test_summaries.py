@@ -72,6 +72,17 @@ async def test_a_summary_is_ready_before_the_fold_and_the_fold_takes_it(desk: De
     assert any("> - The parser was rewritten." in text for text in told)
 
 
+async def test_a_summary_outlives_the_program(desk: Desk) -> None:
+    async with desk.session(main(11), fast=[fast(Say(GOOD), times=9)]) as session:
+        await talk(session, 11)
+        assert desk.of(SummaryMade)
+        assert not desk.of(EpochOpened)
+    async with desk.session(main(6)) as session:
+        await talk(session, 6, start=11)
+    fold = next(e for e in desk.of(EpochOpened) if e.moved)
+    assert "The parser was rewritten." in fold.summary
+
+
 async def test_what_the_model_left_out_of_the_person_s_words_is_there_all_the_same(desk: Desk) -> None:
     async with desk.session(main(13), fast=[fast(Say(GOOD), times=9)]) as session:
         await talk(session, 13)
