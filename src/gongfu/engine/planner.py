@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -285,7 +286,8 @@ class Planner:
     ) -> Plan:
         context = self._state.context
         messages = tuple(self._shown(info))
-        included = self._included(standing, tail)
+        included = self._included(standing, tail, small=info.small)
+        _check_planned(standing, included)
         pinned = context.pinned
         rules = pinned.fingerprint if pinned is not None else ""
         described = self._state.lineage.describe(
@@ -312,7 +314,7 @@ class Planner:
             standing=standing,
         )
 
-    def _included(self, standing: Standing | None, tail: Sequence[str]) -> list[Included]:
+    def _included(self, standing: Standing | None, tail: Sequence[str], *, small: bool) -> list[Included]:
         context = self._state.context
         view = context.view
         first, count = self._itemised
@@ -323,7 +325,7 @@ class Planner:
         found = [
             *self._first,
             *(_framed("rules", self._standing_tokens, standing.included) if standing is not None else ()),
-            *self._items,
+            *((i for i in self._items if not i.id.startswith("rule")) if small else self._items),
         ]
         if tail:
             found.append(Included(id=TAIL, tier=SYSTEM, tokens=sum(map(text_tokens, tail))))
@@ -362,6 +364,16 @@ class Planner:
             level = "masked" if masked else "full"
             found.append(Included(id=unit.id, tier=unit.tier, level=level, tokens=unit.tokens))
         return found
+
+
+def _check_planned(standing: Standing | None, included: Sequence[Included]) -> None:
+    """The gate after planning: each mandatory rule stands in the plan exactly once, an excluded one nowhere."""
+    if standing is None or not (standing.mandatory or standing.excluded):
+        return
+    counts = Counter(item.id for item in included if item.id.startswith("rule:"))
+    wrong = [e for e in standing.mandatory if counts[e.id] != 1] + [e for e in standing.excluded if counts[e.id]]
+    if wrong:
+        raise Refusal("rules.not_delivered", rule=wrong[0].id.removeprefix("rule:"), count=counts[wrong[0].id])
 
 
 def _framed(name: str, tokens: int, held: Sequence[Included]) -> list[Included]:
