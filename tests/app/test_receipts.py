@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 import gongfu
 from gongfu.app import App
@@ -20,7 +21,7 @@ from gongfu.context.xray import totals
 from gongfu.core.events import EpochOpened, RequestSent, encode_event
 from gongfu.core.messages import Message
 from gongfu.engine.state import SessionState
-from gongfu.models.scripted import Call, Calls, Fault, Match, Say, Server, serve
+from gongfu.models.scripted import SCRIPTED, Call, Calls, Fault, Match, Say, Scripted, Server, serve
 from gongfu.models.scripted.server import Received
 
 from .wire import check_receipt, covers, system_text, tool_names, units_of, wire_messages
@@ -340,3 +341,25 @@ async def test_a_receipt_in_the_log_is_small_however_long_the_request_is(work: P
         last = app.receipts(id)[-1]
     assert max(len(encode_event(sent)) for sent in stored[1:]) < 700
     assert len(last.included) == 2 + 2 + 30  # tools, system prompt, where it works, the task, a batch each
+
+
+async def test_a_small_model_is_told_each_rule_once_also_one_that_joined(work: Path) -> None:
+    (work / "AGENTS.md").write_text("# Style\nWrite short functions.\n")
+    (work / "sub").mkdir()
+    (work / "sub/AGENTS.md").write_text("# Here\nUse tabs.\n")
+    (work / "sub/x.txt").write_text("text\n")
+    small = replace(SCRIPTED, small=True, max_output=1024)
+    model = Scripted([*reads(1), Call("read_file", {"path": "sub/x.txt"}), *reads(2, 1), Say("Done.")], info=small)
+    home = work.parent / "home"
+    env = {"PATH": os.environ["PATH"], "HOME": str(work.parent)}
+    options = {"home": home, "env": env, "yes": True, "rules": "mandatory-all", "providers": {small.ref: model}}
+    async with gongfu.open(work, **options) as app:
+        id = await prompt(app, "Read.")
+        told = app.receipts(id)
+    assert len(told) == len(model.bodies) == 5
+    for receipt, body in zip(told, model.bodies, strict=True):
+        assert receipt.raw == sum(item.tokens for item in receipt.included)
+        names = [item.id for item in receipt.included if item.id.startswith("rule:")]
+        assert len(names) == len(set(names))
+        assert [body.count(f'path=\\"{name.removeprefix("rule:")}\\"'.encode()) for name in names] == [1] * len(names)
+    assert len(names) == 2
