@@ -13,11 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gongfu
+from gongfu.app.note import UNFINISHED_DAYS
 from gongfu.core.errors import ToolFailure
 from gongfu.core.messages import CallPart, ImagePart, Message, ResultPart, TextPart, user
+from gongfu.engine.tail import STALE
 from gongfu.models.protocol import Request
 from gongfu.models.scripted import SCRIPTED, Call, Say, Scripted
 from gongfu.toolkit.recall import Recall
+from gongfu.tools.output import ROW
 from tests.toolkit.kit import Ctx
 
 pytestmark = pytest.mark.anyio
@@ -356,3 +359,16 @@ async def test_a_large_output_is_searched_and_counted_as_it_is_paged(tmp_path: P
         assert "call c1 shell make in turn 0: recall id=a1 offset=41234\n" in hit
         assert "  the WEIRD failure 乱码\n" in hit
     assert body(await table(id="a1", offset=41_235, limit=1)) == ["the WEIRD failure 乱码"]
+
+
+def test_the_documentation_gives_the_figures_of_the_code() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    english, chinese = ((docs / name).read_text(encoding="utf-8") for name in ("context.md", "zh/context.md"))
+    assert (STALE, UNFINISHED_DAYS) == (12, 30)
+    for text, words in (
+        (english, (f"more than {ROW:,} bytes", "twelve requests", "last 30 days", "at most ten")),
+        (chinese, (f"超过 {ROW:,} 字节", "连续十二次请求", "最近 30 天", "最多十条")),
+    ):
+        assert all(word in text for word in words)
+        for form in ("id=a3", "id=c12", "id=u12", "id=turn:3", "query="):
+            assert f"| `{form}" in text

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from io import BytesIO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gongfu.tools.output import bound, clean_terminal
+from gongfu.tools.output import ROW, bound, clean_terminal, rows
 
 
 def test_what_fits_stays() -> None:
@@ -102,3 +103,22 @@ def test_a_hundred_thousand_progress_lines_are_quick() -> None:
     started = time.process_time()
     assert clean_terminal(raw).startswith("99999% of it\n")
     assert time.process_time() - started < 5
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["a", "é", "汉", "\U0001f600", ""]), st.integers(0, 3 * ROW)), max_size=4))
+def test_rows_are_the_lines_and_long_ones_in_whole_characters(parts: list[tuple[str, int]]) -> None:
+    lines = [sign * count for sign, count in parts]
+    found = [row.decode() for row in rows(BytesIO("".join(f"{line}\n" for line in lines).encode()))]
+    assert all(len(row.encode()) <= ROW for row in found)
+    assert "".join(found) == "".join(lines)
+    assert len(found) == sum(max(1, len(list(rows(BytesIO(line.encode()))))) for line in lines)
+    assert list(rows(BytesIO(b"a\r\n\nb"))) == [b"a", b"", b"b"]
+
+
+@pytest.mark.parametrize("text", ["x" * 50_000, "汉字" * 9000, "ab\n" * 100 + "y" * 60_000 + "\nend\n" * 300])
+def test_the_row_that_is_named_is_where_the_gap_begins(text: str) -> None:
+    shown = bound(text, 20_000)
+    found = [row.decode() for row in rows(BytesIO(text.encode()))]
+    missing = text[len(shown.head) :][:50]
+    assert missing.split("\n")[0] in "".join(found[shown.first - 1 : shown.first + 1])
