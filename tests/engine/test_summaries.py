@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from gongfu.core.events import EpochOpened, RequestSent, SummaryFailed, SummaryMade, WarningRaised
+from gongfu.core.tokens import text_tokens
 from gongfu.engine import summaries
 from gongfu.engine.session import Session
 from gongfu.engine.summaries import FAILURES, STAYING
@@ -198,6 +199,27 @@ async def test_a_long_turn_gets_a_summary_of_its_calls_once_a_fold_is_not_far(de
     assert text.count("echo >") == 3
     assert f"result:\n> echo step {turn}.2" in text
     assert request.tools == ()
+
+
+async def test_a_chain_summary_leaves_the_recollection_its_room(desk: Desk) -> None:
+    long = "- echo found the cause in one of very many places\n" * 40
+    helper = Scripted(
+        [Say(long, when=Match(purpose="tool_chain")), Say(GOOD, when=Match(purpose="summary"))],
+        info=replace(SCRIPTED, ref="scripted/fast", name="fast"),
+    )
+    steps = script(14, batches=4, size=150)
+    wordy = [
+        Call("echo", {"text": s.arguments["text"] + " and more" * 40}) if isinstance(s, Call) else s for s in steps
+    ]  # type: ignore[index]
+    async with desk.session(Scripted(wordy, info=SMALL), fast=[helper]) as session:
+        await talk(session, 14)
+    chains = [e for e in desk.of(SummaryMade) if e.kind == "chain"]
+    assert chains
+    assert all(text_tokens(e.text) <= 5120 * 8 // 300 for e in chains)
+    folds = [e for e in desk.of(EpochOpened) if e.moved]
+    assert folds
+    for fold in folds:
+        assert "- Never touch file_0." in fold.summary
 
 
 async def test_a_short_turn_gets_none(desk: Desk) -> None:

@@ -167,7 +167,9 @@ class Summaries:
         system, text = await anyio.to_thread.run_sync(summary.chain_request, messages, context.labels)
         reply = await self._ask("tool_chain", system, text)
         if not self._refused("chain", reply, text) and reply is not None:
-            self._emit(SummaryMade(kind="chain", text=fitted(reply.text.strip(), _CHAIN_ROOM), upto=turn + 1))
+            text = fitted(reply.text.strip(), await self._chain_room())
+            if text:
+                self._emit(SummaryMade(kind="chain", text=text, upto=turn + 1))
 
     async def _ask(self, purpose: str, system: str, text: str) -> Reply | None:
         return await self._sidecar.complete(
@@ -187,6 +189,15 @@ class Summaries:
         except UserError:  # the person is told of it where models are shown
             return None
         return next((p.info for p in providers if not p.info.small), None)
+
+    async def _chain_room(self) -> int:
+        """Tokens of a chain summary: a third of what a fold gives the recollection in the smallest main window."""
+        totals: list[int] = [_CHAIN_ROOM * 100]
+        for provider in await self._chain():
+            tuning = self._agent.tuning(provider.info)
+            known = replace(provider.info, max_output=tuning.max_output or provider.info.max_output)
+            totals.append(budget_for(known, cap=tuning.cap, served=self._state.served.get(known.ref, 0)).total)
+        return min(_CHAIN_ROOM, min(totals) * 8 // 300)
 
     def _room(self, info: ModelInfo) -> int:
         """Tokens that the text of a request may take, with some to spare for a model that counts more."""
