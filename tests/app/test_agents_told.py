@@ -22,7 +22,7 @@ from gongfu.core.events import (
     TurnFinished,
 )
 from gongfu.core.specs import Price
-from gongfu.models.scripted import Call, Say, Scripted
+from gongfu.models.scripted import Call, Calls, Say, Scripted
 from gongfu.models.scripted.provider import SCRIPTED
 from gongfu.models.scripted.script import Step
 
@@ -226,3 +226,30 @@ async def test_leaving_the_app_ends_its_sub_agents_cleanly(work: Path, backgroun
             begun = [e.agent for e in events if isinstance(e, AgentStarted)]
             assert begun == [e.agent for e in events if isinstance(e, AgentFinished)]
             (await app.session(row.id)).state  # noqa: B018  (it opens: no lock is held)
+
+
+async def test_one_sub_agent_cannot_overwrite_unseen_what_another_has_changed(work: Path) -> None:
+    change = {"path": "a.txt", "edits": [{"old": "alpha", "new": "changed by two"}]}
+    cast = Cast(
+        [Calls((Call("task", {"task": "one"}), Call("task", {"task": "two"}))), Say("ok")],
+        one=[
+            Call("read_file", {"path": "a.txt"}),
+            Call("shell", {"command": "touch read; until grep -q two a.txt; do sleep 0.02; done"}),
+            Call("write_file", {"path": "a.txt", "content": "changed by one\n"}),
+            Say("could not"),
+        ],
+        two=[
+            Calls(
+                (
+                    Call("read_file", {"path": "a.txt"}),
+                    Call("shell", {"command": "until [ -e read ]; do sleep 0.02; done"}),
+                )
+            ),
+            Call("edit_file", change),
+            Say("changed"),
+        ],
+    )
+    async with opened(work, cast, yes=True) as app:
+        await run(app)
+    assert (work / "a.txt").read_text() == "changed by two\n"
+    assert [r.status for r in results(cast.asked["one"][3])] == ["done", "done", "failed"]
