@@ -183,3 +183,31 @@ def test_a_ranker_answers_many_queries_and_grows() -> None:
 def ids(hits: Sequence[Hit]) -> list[str]:
     """The ids of hits."""
     return [hit.id for hit in hits]
+
+
+EXCHANGES = (
+    "登录页面报空指针，帮我看看\n已修复：session 过期时返回 null，加了判断",
+    "把导出功能改成 CSV 格式\n完成，export.py 增加了 to_csv",
+    "Add a --verbose flag to the CLI\nDone: cli.py parses --verbose, tests pass",
+    "Why does test_parser fail on Windows?\nBecause of CRLF; normalised newlines in parser.py",
+)
+
+
+@pytest.mark.parametrize(
+    ("task", "place", "least", "most"),
+    [
+        ("修复登录页面的空指针问题", 0, 0.5, 1.0),
+        ("登录又报空指针了", 0, 0.5, 1.0),
+        ("导出 CSV 时中文乱码", 1, 0.2, 0.8),
+        ("the verbose flag prints nothing", 2, 0.5, 1.0),
+        ("fix the parser on windows, CRLF again", 3, 0.5, 1.0),
+        ("refactor export.py so that to_csv streams rows", 1, 0.5, 1.0),
+        ("请帮我看看今天的天气情况怎么样", 0, 0.0, 0.2),
+    ],
+)
+def test_the_limits_by_which_earlier_turns_are_shown_make_sense(
+    task: str, place: int, least: float, most: float
+) -> None:
+    best = rank(task, docs(*EXCHANGES))[0]
+    assert best.id == str(place)
+    assert least <= best.score < most

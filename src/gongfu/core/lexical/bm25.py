@@ -30,11 +30,15 @@ def slowness(length: int, mean: float) -> float:
 def weigh(query: Query, documents: int, holding: Callable[[str], int]) -> tuple[dict[str, float], float]:
     """The weight of each term in a collection, and what a usual document scores that holds every word once.
 
-    `holding(term)` is how many of the `documents` hold a term.
+    `holding(term)` is how many of the `documents` hold a term. Half of the pairs of signs lie across two words, and
+    those that no document holds most of all: they count by half for what can be expected.
     """
     words = {term: weight * _rarity(documents, holding(term)) for term, weight in query.words.items()}
     joined = {term: weight * _rarity(documents, holding(term)) for term, weight in query.joined.items()}
-    return words | joined, sum(nlargest(_ENOUGH, words.values()))
+    wanted = (
+        weight if term.isascii() or len(term) > 2 or holding(term) else weight / 2 for term, weight in words.items()
+    )
+    return words | joined, sum(nlargest(_ENOUGH, wanted))
 
 
 def _rarity(documents: int, holding: int) -> float:

@@ -42,7 +42,7 @@ _JOINING_WORDS: Final = (
     " who whom whose why will with would you your"
 )
 _JOINING: Final = frozenset(map(stem, _JOINING_WORDS.split()))
-_JOINING_SIGNS: Final = frozenset("的了吗呢是在有和就都而及与着或一个没我们你您他她它这那吧啊呀嘛什么怎样多少几")
+_JOINING_SIGNS: Final = frozenset("请帮看的了吗呢是在有和就都而及与着或一个没我们你您他她它这那吧啊呀嘛什么怎样多少几")
 _SHORT_FORMS: Final = (
     "app=application arg=argument attr=attribute auth=authentication bool=boolean cfg=configuration char=character"
     " cmd=command col=column conf=configuration config=configuration ctx=context db=database del=delete"
