@@ -104,7 +104,8 @@ class ContextState:
         """The pairs of the turns of these numbers."""
         from gongfu.context.pairs import pair_of  # only in a fold
 
-        return [pair_of(turn, self.turn(turn, transcript), self.labels) for turn in turns]
+        known = len(self.turns)  # a damaged log may name others
+        return [pair_of(turn, self.turn(turn, transcript), self.labels) for turn in turns if turn < known]
 
     def turn(self, number: int, transcript: Sequence[Message]) -> Sequence[Message]:
         """The messages of a turn as they were."""

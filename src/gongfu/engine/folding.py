@@ -184,16 +184,20 @@ def _files(messages: Sequence[object]) -> set[str]:
 
 def _summary(state: SessionState, fresh: Sequence[Pair], room: int) -> tuple[str, str]:
     """The recollection from now on: a model's summary where there is one, completed and carried on by an extract."""
-    from gongfu.context.summary import completed, extract  # only once turns have moved
+    from gongfu.context.summary import chain_part, completed, extract  # only once turns have moved
 
     context = state.context
     made, chain = context.made.get("history"), context.made.get("chain")
-    told = chain.text if chain is not None else ""
-    room -= text_tokens(told) + 8 if told else 0
+    told, cost = chain_part(chain, len(context.turns), room)
+    room -= cost
+    before = context.summary
+    if not before and context.moved:  # it was given up when there was no room for it
+        moved = told_of(sorted(context.moved))
+        before = extract("", context.pairs_of(moved, state.transcript.messages), room=room)
     if made is None or not _fits(made, context.moved, fresh):
-        return extract(context.summary, fresh, room=room), told
+        return extract(before, fresh, room=room), told
     covered = [pair for pair in fresh if pair.turn < made.upto]
-    text = completed(made.text, context.summary, covered, room=room)
+    text = completed(made.text, before, covered, room=room)
     rest = [pair for pair in fresh if pair.turn >= made.upto]
     return (extract(text, rest, room=room) if rest else text), told
 
