@@ -10,10 +10,42 @@ from pathlib import Path
 from gongfu.models.scripted import Call, Calls, Say
 
 FILES, OUTPUTS = 90, 60
-NAMES = "session cart order price stock user mail queue cache token route parse render store index search report export".split(
-    " "
-)
-VERBS = "load save check merge split count apply trace format resolve collect expire retry rename".split(" ")
+NAMES = [
+    "session",
+    "cart",
+    "order",
+    "price",
+    "stock",
+    "user",
+    "mail",
+    "queue",
+    "cache",
+    "token",
+    "route",
+    "parse",
+    "render",
+    "store",
+    "index",
+    "search",
+    "report",
+    "export",
+]
+VERBS = [
+    "load",
+    "save",
+    "check",
+    "merge",
+    "split",
+    "count",
+    "apply",
+    "trace",
+    "format",
+    "resolve",
+    "collect",
+    "expire",
+    "retry",
+    "rename",
+]
 ASKS = (
     "The {noun} page shows the old {other} after a reload. Find out why and fix it, but do not touch the public names in {file}.",
     "Add a {verb} step to {noun}, with tests. Keep it under forty lines; we ship on Friday.",
@@ -25,8 +57,10 @@ ASKS = (
     "Use what we have in {file}; do not add a dependency for this. Then write the change down in CHANGES.md.",
 )
 SAID = (
-    "The cause is in {file}: `{verb}_{noun}` reads the cached value before the write is done, so the page shows the old one. I moved the read "
-    "behind the write, added a test for both orders, and ran the suite: all of it passes.",
+    (
+        "The cause is in {file}: `{verb}_{noun}` reads the cached value before the write is done, so the page shows the old one. I moved the read "
+        "behind the write, added a test for both orders, and ran the suite: all of it passes."
+    ),
     "Done. `{verb}_{noun}` now works in two steps, and the tests cover an empty list, one entry and many. The public names are as they were.",
     "问题出在 {file}：`{verb}_{noun}` 在写入完成之前就读取了缓存，所以页面显示的是旧值。我把读取放到写入之后，补了两种顺序的测试，全部通过。",
     "已经按要求拆成两个函数，对外接口没有变化。测试跑过了，没有失败；还有一处 {noun} 的超时设置建议之后再调整。",

@@ -173,7 +173,7 @@ class Piece:
         self.tokens = sum(PER_MESSAGE + text_tokens(msgspec.json.encode(m.parts).decode()) for m in messages)
         head = messages[0]
         results = {r.call_id: r for m in messages[1:] for r in m.results}
-        self.tier = min((call_tier(c, results.get(c.id), {}) for c in head.calls), default=message_tier(head))
+        self.tier = min((call_tier(c, results.get(c.id)) for c in head.calls), default=message_tier(head))
 
 
 def pieces(messages: Sequence[Message]) -> list[Piece]:
