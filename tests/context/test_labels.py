@@ -292,3 +292,13 @@ def test_cleaning_takes_time_linear_in_the_length(piece: str) -> None:
 
     seconds(10)
     assert seconds(100_000) < 1.0  # a quadratic way takes minutes
+
+
+@pytest.mark.parametrize("piece", ["x", "a-", "token", "http://", "-----BEGIN ", "eyJ", "some words of a log\n"])
+def test_looking_for_secrets_takes_little_time_whatever_the_text(piece: str) -> None:
+    text = piece * (60_000 // len(piece))
+    calls = [call("fetch", at=f"c{n}", text=text) for n in range(12)]
+    results = {c.id: ResultPart(call_id=c.id, text=text) for c in calls}
+    started = time.process_time()
+    prompt(calls, results, text)
+    assert time.process_time() - started < 1.5  # looked through as a whole each takes minutes

@@ -19,7 +19,7 @@ _TOOLS = 12
 _PROMPT = 4000
 _SAMPLE = 300
 _INTENT = 200
-_WINDOW = 2000  # characters that are searched for secrets at the end of a text that is shown in part
+_WINDOW = 400  # characters beyond what is shown of a text that are searched for secrets with it
 
 
 # --- what a model is asked ----------------------------------------------------------------------------------------
@@ -55,11 +55,16 @@ def _sample(text: str, size: int) -> str:
     """The beginning and the end of a text, without secrets."""
     from gongfu.context.redaction import redact  # only where a model writes labels
 
-    if len(text) <= _WINDOW:
-        whole = redact(text).strip()
-        return whole if len(whole) <= size else f"{whole[: size * 2 // 3]}…{whole[-(size - size * 2 // 3 - 1) :]}"
-    first, last = redact(text[:_WINDOW]).strip(), redact(text[-_WINDOW:]).strip()
-    return f"{first[: size * 2 // 3]}…{last[-(size - size * 2 // 3 - 1) :]}"
+    window = size + _WINDOW
+    head, tail = size * 2 // 3, size - size * 2 // 3 - 1
+    if len(text) <= 2 * window:
+        first = last = redact(text).strip()
+        if len(first) <= size:
+            return first
+    else:  # words at the cuts are left out: half a secret is not known for one
+        first = redact((text[:window].rsplit(None, 1) or [""])[0]).strip()
+        last = redact((text[-window:].split(None, 1) or [""])[-1]).strip()
+    return f"{first[:head]}…{last[-tail:]}"
 
 
 # --- what a model has answered ------------------------------------------------------------------------------------

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from gongfu.workspace.environment import LOGIN_IN_URL, LOOKS
+from gongfu.workspace.environment import LOOKS
 
 _BLOCK = r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+_LOGIN = r"://[^\s/:@]*:[^\s/@]+@"
 _END = r"\A.*-----END [A-Z ]*PRIVATE KEY-----"
 _NAMED = (
     r"(?i)((?:password|passwd|passphrase|secret|token|credential|api[_-]?key|access[_-]?key|private[_-]?key)"
@@ -23,7 +24,7 @@ def redact(text: str) -> str:
 
     text = re.sub(_BLOCK, SECRET, text, flags=re.DOTALL)
     text = re.sub(_END, SECRET, text, flags=re.DOTALL)
-    text = re.sub(LOGIN_IN_URL, lambda found: f"{found[0].partition('://')[0]}://{SECRET}@", text)
+    text = re.sub(_LOGIN, f"://{SECRET}@", text)
     text = re.sub(LOOKS, SECRET, text)
     text = re.sub(_COOKIE, rf"\1{SECRET}", re.sub(_HEADER, rf"\1{SECRET}", text))
     return without_keys(re.sub(_NAMED, _value, text))

@@ -85,7 +85,8 @@ class Namer:
 
         if not await self._sidecar.available():
             return
-        system, text = prompt(calls, results, intent)
+        # a few milliseconds of looking for secrets that the turn need not wait for
+        system, text = await anyio.to_thread.run_sync(prompt, calls, results, intent)
         reply = await self._sidecar.complete(
             purpose=PURPOSE, system=system, text=text, max_output=OUTPUT, temperature=0.0, seconds=_LABEL_SECONDS
         )
