@@ -83,7 +83,7 @@ async def test_a_sub_agent_has_the_tools_it_was_given_and_no_others(work: Path) 
     )
     async with opened(work, cast, permission="full") as app:
         await run(app)
-    assert [t.name for t in cast.asked["look"][0].tools] == ["list_files", "read_file"]
+    assert [t.name for t in cast.asked["look"][0].tools] == ["list_files", "read_file", "recall"]  # its own text
     refused = results(cast.asked["look"][2])
     assert [r.status for r in refused] == ["failed", "failed"]
     assert "no tool 'shell'" in refused[0].text

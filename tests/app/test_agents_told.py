@@ -120,7 +120,7 @@ async def test_a_fork_of_a_sub_agents_session_is_no_freer_than_it_was(work: Path
         assert (await (await fork.prompt("And now?"))).text == "no"
         assert {m.agent for m in fork.messages} == {""}
         assert fork.id in {row.id for row in app.sessions()}
-    assert [t.name for t in cast.asked["look"][-1].tools] == ["read_file"]
+    assert [t.name for t in cast.asked["look"][-1].tools] == ["read_file", "recall"]
     assert not (work / "made").exists()
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Make = Callable[[str, Callable[["Session"], Kit]], "Session"]
 ABSENT = "Others were not given to you; do without, and say in your report what could not be done."
+RECALL = "recall"  # every agent's own text is folded at times
 TOO_DEEP = "Sub-agents go no deeper than you are; do it yourself."
 
 
@@ -68,7 +69,7 @@ class Spawner:
         return replace(
             kit,
             agent=agent,
-            registry=kit.registry.subset(brief.tools, absent),
+            registry=kit.registry.subset((*brief.tools, RECALL), absent),
             chain=chain,
             begin=kit.begin if begin is None else begin,
         )

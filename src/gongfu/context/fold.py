@@ -226,6 +226,7 @@ def _keys_and_quotas(desk: _Desk, room: int) -> None:
     full, masked = rest // 4, rest * 15 // 100
     tiers: dict[int, list[int]] = {USER: [], ASSISTANT: [], REGULAR: []}
     absent: list[int] = []
+    held: list[int] = []  # masked for want of room
     for at in range(len(units) - 1, -1, -1):
         desk.visits += 1
         unit = units[at]
@@ -238,6 +239,7 @@ def _keys_and_quotas(desk: _Desk, room: int) -> None:
             full -= unit.tokens
         elif unit.less <= masked:
             desk.keep(at, whole=False)
+            held.append(at)
             masked -= unit.less
         else:
             absent.append(at)
@@ -245,8 +247,18 @@ def _keys_and_quotas(desk: _Desk, room: int) -> None:
         if desk.used + units[at].less <= room:
             desk.keep(at, whole=False)
     absent = [at for at in absent if desk.fate[at] is None]
+    if not absent:
+        _unmask(desk, held, min(room, desk.used + full + masked))
     _quotas(desk, room, tiers, regular=not absent and not desk.task.key_absent)
+    _unmask(desk, held, room)
     _rather_keys(desk, room, absent)
+
+
+def _unmask(desk: _Desk, held: Sequence[int], room: int) -> None:
+    """KEY units come up from masked to full while there is room, newest first."""
+    for at in held:
+        if desk.used + desk.units[at].tokens - desk.units[at].less <= room:
+            desk.keep(at)
 
 
 def _rather_keys(desk: _Desk, room: int, absent: Sequence[int]) -> None:

@@ -40,6 +40,11 @@ class View:
         self._next = 0
         self._tried: tuple[tuple[object, ...], int, list[Slot]] | None = None
 
+    @property
+    def cut(self) -> set[str]:
+        """The calls whose results are not shown in full."""
+        return self.masked.union(self._shrunk)
+
     def fresh(self, transcript: Sequence[Message]) -> Sequence[Message]:
         """The messages that `sync` would take in."""
         return transcript[self._next :]

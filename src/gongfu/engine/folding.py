@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from gongfu.core.events import EpochOpened, SummaryMade
-from gongfu.core.tokens import text_tokens
 from gongfu.core.told import FoldReason
 
 if TYPE_CHECKING:

@@ -37,6 +37,7 @@ class Limits:
         self.usage = Usage()
         self.cost: float | None = 0.0
         self.below = 0  # requests of descendants
+        self._beside = 0.0  # US dollars that work beside the turn took
 
     def seconds_left(self) -> float | None:
         """Seconds until the time is up, at least 0; None without a limit of time."""
@@ -60,8 +61,8 @@ class Limits:
         spec = self.spec
         if spec.minutes is not None and self.seconds_left() == 0.0:
             raise LimitReached("engine.limit_minutes", minutes=spec.minutes)
-        if spec.cost is not None and self.cost is not None and self.cost >= spec.cost:
-            raise LimitReached("engine.limit_cost", cost=f"{self.cost:.4f}", limit=spec.cost)
+        if spec.cost is not None and self.cost is not None and self.cost + self._beside >= spec.cost:
+            raise LimitReached("engine.limit_cost", cost=f"{self.cost + self._beside:.4f}", limit=spec.cost)
         total = self.usage.input + self.usage.output
         if spec.tokens is not None and total >= spec.tokens:
             raise LimitReached("engine.limit_tokens", tokens=total, limit=spec.tokens)
@@ -72,6 +73,12 @@ class Limits:
         self.cost = None if cost is None or self.cost is None else self.cost + cost
         if self._parent is not None:
             self._parent.charge(usage, cost)
+
+    def pay_beside(self, cost: float | None) -> None:
+        """Count money for work beside the turn (labels, summaries) against the limit; it has lines of its own."""
+        self._beside += cost or 0.0
+        if self._parent is not None:
+            self._parent.pay_beside(cost)
 
     def hand_up(self, requests: int) -> None:
         """Tell the account above how many requests left on behalf of this turn."""

@@ -205,7 +205,8 @@ class Planner:
 
     def _full_calls(self) -> list[CallPart]:
         view = self._state.context.view
-        return [c for slot in view.slots for c in slot.shown.calls if c.id not in view.masked]
+        cut = view.cut
+        return [c for slot in view.slots for c in slot.shown.calls if c.id not in cut]
 
     def _refuse(self, info: ModelInfo, budget: Budget, estimate: int) -> None:
         view = self._state.context.view

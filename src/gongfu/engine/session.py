@@ -13,6 +13,7 @@ from gongfu.context.pairing import INTERRUPTED, closing
 from gongfu.core.brief import Brief
 from gongfu.core.errors import UsageError, UserError
 from gongfu.core.events import (
+    AnswerReceived,
     AnyEvent,
     EpochOpened,
     MessageAdded,
@@ -93,7 +94,7 @@ class Session:
         self.planner = planner_of(self)
         self.sidecar = Sidecar(
             agent=kit.agent,
-            emit=self.stream.emit,
+            emit=self._emit_beside,
             spawn=kit.tasks.start_soon,
             fast=kit.fast,
             main=kit.chain,
@@ -245,6 +246,12 @@ class Session:
         for provider in self._chain:
             if provider.info.price.cost(_ONE) is None:
                 raise UsageError("engine.price_unknown", model=provider.info.ref)
+
+    def _emit_beside(self, event: AnyEvent) -> None:
+        """Record work beside the turn; its money counts against the limit of the turn that runs."""
+        self.stream.emit(event)
+        if isinstance(event, AnswerReceived) and self._runner is not None:
+            self._runner.limits.pay_beside(event.cost)
 
     def _check_rules(self) -> None:
         """The pinned rules are what was recorded, or nothing is sent."""
