@@ -313,9 +313,9 @@ class App:
         )
 
     async def _fork(self, origin: Session, seq: int) -> Session:
-        source, id = origin.state.created, new_id("s")
+        source, name = origin.state.created, new_id("s")
         brief = source.brief if source else None
-        session = self._make(id) if brief is None else self._spawner.reopen(id, brief)
+        session = self._make(name) if brief is None else self._spawner.reopen(name, brief)
         created = SessionCreated(
             session=session.id,
             directory=str(self.workspace.directory),

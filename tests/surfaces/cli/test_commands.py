@@ -142,7 +142,8 @@ def test_options_may_stand_before_a_command(program: Program) -> None:
 def test_every_command_has_help_in_both_languages(program: Program, language: str) -> None:
     paths = [(name,) for name in COMMANDS]
     paths += [("config", verb) for verb in ("get", "set", "unset", "list", "path", "schema", "history")]
-    paths += [("models", verb) for verb in ("list", "test", "pull")] + [("sessions", "delete"), ("sessions", "search"), ()]
+    paths += [("models", verb) for verb in ("list", "test", "pull")]
+    paths += [("sessions", "delete"), ("sessions", "search"), ()]
     for path in paths:
         done = program.call(*path, "--help", "--lang", language)
         assert done.code == 0, (path, done)

@@ -96,7 +96,7 @@ TEXT = {
     ),
     "origin_mismatch": (
         "TOOL_ORIGIN_MISMATCH: the call was made under rules {found} and {pinned} hold now, so it did not run. "
-        + "The history is kept; go on, and the model decides anew.",
+        "The history is kept; go on, and the model decides anew.",
         "TOOL_ORIGIN_MISMATCH：该调用是在规则 {found} 下作出的，而现在生效的是 {pinned}，因此没有运行。历史保留不变；继续即可由模型重新决定。",
     ),
     "changed_running": (
