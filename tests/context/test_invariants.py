@@ -85,7 +85,7 @@ def test_p6_the_bytes_do_not_hang_on_the_order_of_hashes() -> None:
         for seed in ("0", "4242")
     }
     assert len(outputs) == 1
-    assert all(int(line.split()[1]) > 0 for line in outputs.pop().splitlines())
+    assert sum(int(line.split()[1]) for line in outputs.pop().splitlines()) > 0  # folds
 
 
 def test_a_broken_invariant_is_seen() -> None:
