@@ -127,6 +127,10 @@ class Planner:
             standing = self._standing(info, budget)
             raw = self._raw(info, standing) + extra
         estimate = calibrated(raw, self._ratios(info))
+        if estimate > budget.total and standing is not None and standing.optional:  # the first thing to give way
+            standing = self._standing(info, budget, chosen=())
+            raw = self._raw(info, standing) + extra
+            estimate = calibrated(raw, self._ratios(info))
         if estimate > budget.total:
             self._refuse(info, budget, estimate)
         return self._planned(info, standing, tail, raw=raw, estimate=estimate, reason=fold_reason)
@@ -224,13 +228,27 @@ class Planner:
 
     # --- rules ---
 
-    def _standing(self, info: ModelInfo, budget: Budget) -> Standing | None:
-        """The rules of the next request; None without any. Refusal when the mandatory ones are too large."""
+    def _chosen(self, info: ModelInfo) -> tuple[str, ...] | None:
+        """The rules that the last request of this epoch to this model held; None when none was sent yet."""
+        before, context = self._state.lineage.newest, self._state.context
+        if before is None or context.pinned is None or before.rules != context.pinned.fingerprint:
+            return None
+        if info.small or before.model != info.ref or before.epoch != context.view.epoch:
+            return None
+        return tuple(item.id for item in before.included if item.id.startswith("rule:"))
+
+    def _standing(self, info: ModelInfo, budget: Budget, *, chosen: tuple[str, ...] | None = None) -> Standing | None:
+        """The rules of the next request; None without any. Refusal when the mandatory ones are too large.
+
+        Optional ones are chosen once an epoch (`chosen`: now, as given), so that the block stays the same.
+        """
         context = self._state.context
         if context.pinned is None or not context.pinned.sources:
             return None
         total = budget.total * _UNIT // calibrated(_UNIT, self._ratios(info))
-        key = (context.pinned.fingerprint, tuple(context.risen), tuple(context.joined), total, info.small)
+        chosen = self._chosen(info) if chosen is None else chosen
+        joined = tuple(context.joined)
+        key = (context.pinned.fingerprint, tuple(context.risen), joined, total, info.small, chosen)
         if key not in self._standings:
             from gongfu.context.rules.standing import standing  # only where there are rules
 
@@ -240,6 +258,7 @@ class Planner:
                 budget=total,
                 share=self._rules_share,
                 optional_room=total * OPTIONAL_RULES // 100,
+                chosen=chosen,
             )
             self._tell(found)
             self._standings = {key: found if info.small else self._with_joined(found)}

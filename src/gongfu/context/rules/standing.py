@@ -33,13 +33,20 @@ class Standing(Base, frozen=True):
 
 
 def standing(
-    pinned: RulesPinned, joined: Collection[str], *, budget: int, share: float, optional_room: int
+    pinned: RulesPinned,
+    joined: Collection[str],
+    *,
+    budget: int,
+    share: float,
+    optional_room: int,
+    chosen: Collection[str] | None = None,
 ) -> Standing:
     """Lay out the rules for a request of `budget` tokens, of which mandatory ones may take `share`.
 
     `joined` are sources that take part although they are nested or narrowed by paths. Mandatory rules come first, then
     optional ones, each by precedence; where optional ones do not all fit into `optional_room` tokens, nearer ones go
-    first. Raises Refusal RULES_EXCEED_BUDGET with names and figures.
+    first. With `chosen`, the ids that stood here before in this epoch, it is these again: the block must not change
+    because an estimate did. Raises Refusal RULES_EXCEED_BUDGET with names and figures.
     """
     everything = envelopes(pinned, joined)
     excluded = tuple(e for e in everything if e.duty == "excluded")
@@ -48,7 +55,8 @@ def standing(
     allowed = int(budget * share)
     if needed > allowed:
         raise too_large(mandatory, needed=needed, allowed=allowed, budget=budget)
-    optional, left = _fitting([e for e in everything if e.duty == "optional" and e.joined], optional_room)
+    wanted = [e for e in everything if e.duty == "optional" and e.joined]
+    optional, left = _fitting(wanted, optional_room) if chosen is None else _again(wanted, chosen)
     shown = (*mandatory, *optional)
     omitted = [Omitted(id=e.id, reason="excluded", tokens=e.tokens) for e in excluded]
     omitted += [Omitted(id=e.id, reason="budget", tokens=e.tokens) for e in left]
@@ -72,6 +80,10 @@ def too_large(mandatory: Sequence[Envelope], *, needed: int, allowed: int, budge
     rules = ", ".join(f"{e.id.removeprefix('rule:')} ({e.tokens:,})" for e in named[:6])
     more = f", … ({len(named)})" if len(named) > 6 else ""
     return Refusal("rules.exceed_budget", rules=rules + more, tokens=needed, allowed=allowed, budget=budget)
+
+
+def _again(optional: Sequence[Envelope], chosen: Collection[str]) -> tuple[tuple[Envelope, ...], tuple[Envelope, ...]]:
+    return tuple(e for e in optional if e.id in chosen), tuple(e for e in optional if e.id not in chosen)
 
 
 def _fitting(optional: Sequence[Envelope], room: int) -> tuple[tuple[Envelope, ...], tuple[Envelope, ...]]:

@@ -1,0 +1,106 @@
+"""The plan of a request: the standing block stays the same in an epoch, optional rules are the first to give way."""
+
+from __future__ import annotations
+
+import pytest
+
+from gongfu.context.budget import Budget
+from gongfu.context.ledger import Ledger
+from gongfu.core.errors import Refusal
+from gongfu.core.events import AnyEvent, MessageAdded, RequestSent, WarningRaised
+from gongfu.core.messages import user
+from gongfu.core.specs import ModelInfo
+from gongfu.core.tokens import text_tokens
+from gongfu.engine.planner import Plan, Planner
+from gongfu.engine.state import SessionState
+from tests.context.rules.project import draft, pinned
+
+INFO = ModelInfo(ref="a/b", provider="a", name="b", window=40_000)
+
+
+class Desk:
+    """A planner with the state that its events make."""
+
+    def __init__(self) -> None:
+        self.state = SessionState()
+        self.events: list[AnyEvent] = []
+        self.planner = Planner(
+            system="You are a test.", tools=(), state=self.state, ledger=Ledger(), emit=self.emit, clock=lambda: 0.0
+        )
+
+    def emit(self, event: AnyEvent) -> None:
+        self.events.append(event)
+        self.state.apply(event)
+
+    def send(self, total: int, *, info: ModelInfo = INFO) -> Plan:
+        """Plan a request and record it, as the asker does."""
+        budget = Budget(window=total + 9000, output=8000, total=total)
+        plan = self.planner.plan(info, budget)
+        told = plan.described
+        self.emit(
+            RequestSent(
+                request=f"r{len(self.events)}", purpose="main", model=info.ref, raw=plan.layout.raw, rules=plan.rules,
+                epoch=plan.epoch, stable=plan.stable, after=told.after, included=told.included,
+            )
+        )  # fmt: skip
+        return plan
+
+
+def rules_desk(tokens: int) -> Desk:
+    """A session with optional rules of about so many tokens in two files, and a first prompt."""
+    desk = Desk()
+    half = "Keep functions short. " * (tokens // 10)
+    desk.emit(pinned(draft(half), draft(half + "Really.", path="src/AGENTS.md", depth=1), policy="optional"))
+    desk.emit(MessageAdded(message=user("Go.")))
+    return desk
+
+
+def test_optional_rules_are_chosen_once_an_epoch_whatever_the_estimate_does() -> None:
+    desk = rules_desk(2000)
+    first = desk.send(22_000)
+    assert first.standing is not None
+    assert len(first.standing.optional) == 2
+    for ratio in (1.6, 1.0, 1.9, 1.2):
+        desk.state.ratios[INFO.ref] = [ratio]
+        desk.emit(MessageAdded(message=user("More.")))
+        again = desk.send(22_000)
+        assert again.layout.standing == first.layout.standing
+        assert again.described.broke == ""
+
+
+def test_one_that_did_not_fit_at_first_does_not_come_in_later() -> None:
+    desk = rules_desk(2000)
+    desk.state.ratios[INFO.ref] = [2.0]
+    first = desk.send(22_000)
+    assert first.standing is not None
+    left = len(first.standing.left_out)
+    assert left
+    desk.state.ratios[INFO.ref] = [1.0]
+    assert desk.send(22_000).layout.standing == first.layout.standing
+    warnings = [e for e in desk.events if isinstance(e, WarningRaised) and e.key == "rules.left_out"]
+    assert len(warnings) == 1
+
+
+def test_optional_rules_give_way_before_the_turn_is_refused_and_the_person_is_told() -> None:
+    desk = rules_desk(2000)
+    kept = desk.send(22_000)
+    desk.emit(MessageAdded(message=user("word " * 18_500)))
+    size = text_tokens("word " * 18_500)
+    plan = desk.send(size + 700)
+    assert plan.standing is not None
+    assert kept.standing is not None
+    assert not plan.standing.optional
+    assert plan.layout.estimate <= size + 700
+    assert {o.id for o in plan.omitted if o.reason == "budget"} == {e.id for e in kept.standing.optional}
+    assert [e for e in desk.events if isinstance(e, WarningRaised) and e.key == "rules.left_out"]
+    with pytest.raises(Refusal, match="CURRENT_TURN_DOES_NOT_FIT"):
+        desk.send(size - 10)
+
+
+def test_another_model_chooses_anew() -> None:
+    desk = rules_desk(2000)
+    desk.send(22_000)
+    smaller = ModelInfo(ref="a/c", provider="a", name="c", window=12_000)
+    plan = desk.send(8_000, info=smaller)
+    assert plan.standing is not None
+    assert plan.standing.left_out
