@@ -182,6 +182,22 @@ async def test_the_main_model_writes_summaries_where_it_may(desk: Desk) -> None:
     assert {r.scope for r in asked(desk)} == {"auxiliary"}
 
 
+async def test_a_server_of_one_slot_is_left_to_the_turn(desk: Desk) -> None:
+    """Else the next request waited for the summary, and the server's cache held another prompt."""
+    alone = replace(SMALL, slots=1)
+    model = Scripted(script(16), info=alone)
+    async with desk.session(model, summaries_may_use_main=True) as session:
+        await talk(session, 16)
+    assert not asked(desk)
+    assert desk.of(EpochOpened)
+    elsewhere = replace(SCRIPTED, ref="other/fast", provider="other", name="fast", slots=1)
+    async with desk.session(
+        Scripted(script(16), info=alone), id="s_2", fast=[Scripted([Say(GOOD)] * 9, info=elsewhere)]
+    ) as two:
+        await talk(two, 16)
+    assert [e for e in desk.of(RequestSent, "s_2") if e.purpose == "summary"]
+
+
 async def test_a_long_turn_gets_a_summary_of_its_calls_once_a_fold_is_not_far(desk: Desk) -> None:
     helper = fast(Say("- echo 2 found the cause"), times=9)
     model = main(9, batches=3, size=250)

@@ -110,7 +110,7 @@ class Summaries:
         upto = self._reach()
         made = self._state.context.made.get("history")
         if upto > 0 and not self._open and (focus.strip() or made is None or made.upto < upto):
-            await self._history(upto, focus.strip())
+            await self._history(upto, focus.strip(), by_hand=True)
 
     def _reach(self) -> int:
         """How many turns, from the first, a fold may move away."""
@@ -130,10 +130,10 @@ class Summaries:
         finally:
             self._busy = False
 
-    async def _history(self, upto: int, focus: str) -> None:
+    async def _history(self, upto: int, focus: str, *, by_hand: bool = False) -> None:
         from gongfu.context import summary  # only in long sessions
 
-        info = await self._model()
+        info = await self._model(by_hand=by_hand)
         if info is None:
             return
         made = self._state.context.made.get("history")
@@ -182,13 +182,20 @@ class Summaries:
             seconds=_SECONDS,
         )
 
-    async def _model(self) -> ModelInfo | None:
-        """The model that will be asked; None when there is none that could."""
+    async def _model(self, *, by_hand: bool = False) -> ModelInfo | None:
+        """The model that will be asked; None when there is none that could.
+
+        A server of one slot that the main model uses is asked only by hand: beside the turn the next request would
+        wait for the summary, and find the server's cache filled with another prompt.
+        """
         try:
-            providers = await self._fast() or (await self._chain() if self._main else ())
+            main = await self._chain()
+            providers = await self._fast() or (main if self._main else ())
         except UserError:  # the person is told of it where models are shown
             return None
-        return next((p.info for p in providers if not p.info.small), None)
+        info = next((p.info for p in providers if not p.info.small), None)
+        alone = info is not None and info.slots == 1 and any(p.info.provider == info.provider for p in main)
+        return None if alone and not by_hand else info
 
     async def _chain_room(self) -> int:
         """Tokens of a chain summary: a third of what a fold gives the recollection in the smallest main window."""
