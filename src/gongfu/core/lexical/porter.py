@@ -1,4 +1,8 @@
-"""English stems: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980."""
+"""English stems: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980.
+
+Where the paper leaves a choice it is that of SQLite's tokenizer "porter": an ending is one only behind something else,
+a doubled y is a doubled consonant, and what is longer than any word stays.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,13 @@ _STEP_4: Final = {
     "al": "", "ance": "", "ence": "", "er": "", "ic": "", "able": "", "ible": "", "ant": "", "ement": "", "ment": "",
     "ent": "", "ion": "", "ou": "", "ism": "", "ate": "", "iti": "", "ous": "", "ive": "", "ize": "",
 }  # fmt: skip
+_LONGEST: Final = 64  # letters
 
 
 @lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
-    """The stem of a lower-case English word; words of one or two letters stay."""
-    if len(word) < 3:
+    """The stem of a lower-case English word; what has fewer than 3 or more than 64 letters stays."""
+    if not 3 <= len(word) <= _LONGEST:
         return word
     word = _plural(word)
     word = _past(word)
@@ -52,14 +57,18 @@ def _short(word: str) -> bool:
     return _shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
 
 
+def _ends(word: str, ending: str) -> bool:
+    return len(word) > len(ending) and word.endswith(ending)
+
+
 def _plural(word: str) -> str:
-    if word.endswith(("sses", "ies")):
+    if any(_ends(word, ending) for ending in ("sses", "ies")):
         return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
 def _past(word: str) -> str:
-    if word.endswith("eed"):
+    if _ends(word, "eed"):
         return word[:-1] if _measure(word[:-3]) else word
     for ending in ("ed", "ing"):
         rest = word[: -len(ending)]
@@ -71,7 +80,7 @@ def _past(word: str) -> str:
         return word
     if rest.endswith(("at", "bl", "iz")):
         return f"{rest}e"
-    if rest[-1:] == rest[-2:-1] and _shape(rest)[-2:] == "cc" and rest[-1] not in "lsz":
+    if rest[-1:] == rest[-2:-1] and rest[-1] not in "aeioulsz":
         return rest[:-1]
     return f"{rest}e" if _measure(rest) == 1 and _short(rest) else rest
 
