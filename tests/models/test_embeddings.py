@@ -131,7 +131,11 @@ async def test_a_long_text_stands_for_its_beginning_and_that_is_said() -> None:
     info = ModelInfo(ref="near/bge", provider="near", name="bge", window=100)
     _, got, (request,) = await asked(answer, ["short", "中" * 1000, "x" * 400], info)
     assert got.cut == (1,)
-    assert request.json["input"] == ["short", "中" * 133, "x" * 400]
+    short, cut, whole = request.json["input"]
+    assert (short, whole) == ("short", "x" * 400)
+    assert text_tokens(cut) == 100
+    assert cut == "中" * len(cut)
+    assert text_tokens(cut + "中") > 100
 
 
 async def test_a_server_that_takes_fewer_texts_is_sent_fewer_from_then_on() -> None:
@@ -154,8 +158,9 @@ async def test_a_server_that_takes_fewer_texts_is_sent_fewer_from_then_on() -> N
     ("status", "words"),
     [
         (400, "the input length exceeds the context length"),
-        (413, "input must have less than 512 tokens. Given: 2000"),
+        (413, "Error code 413: input must have less than 512 tokens. Given: 2000"),
         (500, "input (2000 tokens) is too large to process. increase the physical batch size (current: 512)"),
+        (400, "This model's maximum context length is 512 tokens, however you requested 2,000 tokens (2,000 in input)"),
     ],
 )
 async def test_a_server_that_takes_shorter_texts_is_sent_shorter_ones(status: int, words: str) -> None:
@@ -168,7 +173,9 @@ async def test_a_server_that_takes_shorter_texts_is_sent_shorter_ones(status: in
 
     texts = ["a", "b" * 8000, "c", "d" * 8000]
     embedder, got, requests = await asked(answer, texts)
-    assert [v[0] for v in got.vectors] == [1, 2000, 1, 2000]
+    first, one, second, other = (v[0] for v in got.vectors)
+    assert first == second == 1
+    assert 1900 < one == other <= 2048  # hardly less than may be
     assert got.cut == (1, 3)
     seen = len(requests)
     async with raw_server(answer) as server, embedder_at(server.url) as other:
@@ -178,6 +185,35 @@ async def test_a_server_that_takes_shorter_texts_is_sent_shorter_ones(status: in
         assert len(server.requests) == before + 1  # the limit is known now
         assert before == seen
     assert embedder.dimension == 2
+
+
+@pytest.mark.parametrize("text", ["word " * 3000, "中文字" * 3000, "0123456789" * 900, "é🙂 " * 1500])
+async def test_a_text_is_cut_to_the_limit_that_the_server_names(text: str) -> None:
+    """The server counts otherwise than the estimate does: one token for two characters, and takes 1,000."""
+
+    async def answer(exchange: Exchange) -> None:
+        count = len(exchange.json["input"][0]) // 2
+        if count > 1000:
+            words = f"Input validation error: `inputs` must have less than 1000 tokens. Given: {count}"
+            await exchange.answer(json.dumps({"error": {"message": words}}).encode(), status=413)
+        else:
+            await exchange.answer(rows(*map(length_of, exchange.json["input"])))
+
+    _, got, requests = await asked(answer, [text])
+    assert 1800 < got.vectors[0][0] <= 2001
+    assert len(requests) == 2
+
+
+async def test_a_server_that_names_nonsense_is_not_asked_for_ever() -> None:
+    async def answer(exchange: Exchange) -> None:
+        tokens = text_tokens(exchange.json["input"][0])
+        words = f"prompt is too long: {tokens + 1} tokens > {tokens} maximum"
+        await exchange.answer(json.dumps({"error": {"message": words}}).encode(), status=400)
+
+    async with raw_server(answer) as server, embedder_at(server.url) as embedder:
+        with pytest.raises(ProviderFault, match="too long"):
+            await embedder.embed(["x" * 100_000])
+        assert len(server.requests) < 16
 
 
 async def test_a_text_is_not_cut_down_to_nothing() -> None:

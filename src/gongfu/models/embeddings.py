@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import msgspec
@@ -26,9 +29,13 @@ _MOST = 32  # texts in one request: more is refused by some servers
 _TOKENS = 16_000  # of all texts in one request
 _WINDOW = 8_000  # tokens of one text where the window is not known: a little less than OpenAI's and bge-m3's
 _LEAST = 64  # tokens: a text is not cut further than that
+_MOST_BYTES = 8  # of one estimated token: no text has more
+_NAMED = 3  # times in one call that the server's own numbers are believed
+_MARGIN = 0.97  # a beginning may be denser than the whole
 _WHOLE = 64 << 20
 _ERROR = 1 << 20
 _TOO_LARGE = ("too large to process", "physical batch size")  # llama.cpp's words, sent with HTTP 500
+_NUMBER = re.compile(r"(?<![\w.-])\d{2,}(?:,\d{3})*(?![\w-]|\.\d)")
 
 
 class Embedded(Base, frozen=True):
@@ -85,7 +92,7 @@ class Embedder:
         """
         job = _Job(texts)
         while batch := job.next(self._most, self._limit):
-            got = await retrying(lambda sent=batch: self._ask(sent), policy or self._policy, tell=tell)
+            got = await retrying(partial(self._ask, batch), policy or self._policy, tell=tell)
             if isinstance(got, _Batch):
                 if job.most and len(batch) > 1:  # fewer texts were the cure, not shorter ones
                     self._most = len(batch)
@@ -94,7 +101,7 @@ class Embedder:
             elif len(batch) > 1:
                 job.most = len(batch) // 2
             else:
-                self._limit = text_tokens(batch[0]) // 2
+                self._limit = job.shorter(text_tokens(batch[0]), got.detail)
         return job.done(self.tag)
 
     async def _ask(self, texts: list[str]) -> _Batch | ProviderFault:
@@ -134,6 +141,7 @@ class _Job:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.most = 0
+        self._named = 0
         self._texts = [scrub_text(t) for t in texts]
         self._waiting = [n for n, t in enumerate(self._texts) if t.strip()]
         self._vectors: dict[int, Vector] = {}
@@ -153,6 +161,15 @@ class _Job:
             if len(text) < len(self._texts[number]):
                 self._cut[number] = None
         return batch
+
+    def shorter(self, tokens: int, detail: str) -> int:
+        """How long a text may be, in estimated tokens, when one of `tokens` was refused with the words `detail`.
+
+        Where they name what was sent and what may be, it is that share of it; else a half.
+        """
+        self._named += 1
+        share = _share_named(detail, tokens) if self._named <= _NAMED else 0.0
+        return int(tokens * share * _MARGIN) or tokens // 2
 
     def take(self, got: _Batch) -> None:
         """Keep the vectors of the texts that came last."""
@@ -177,11 +194,23 @@ def _may_shrink(fault: ProviderFault, texts: list[str]) -> bool:
     return too_large and text_tokens(texts[0]) > _LEAST
 
 
+def _share_named(detail: str, tokens: int) -> float:
+    """The limit by what was sent, both as the server counts and names them; 0 when it does not.
+
+    What was sent is the number nearest to the estimate, the limit the largest below that.
+    """
+    numbers = {int(n.replace(",", "")) for n in _NUMBER.findall(detail)}
+    given = min((n for n in numbers if tokens / 4 < n < tokens * 4), key=lambda n: abs(math.log(n / tokens)), default=0)
+    limit = max((n for n in numbers if n < given), default=0)
+    return limit / given if given else 0.0
+
+
 def _bounded(text: str, limit: int) -> str:
-    """The beginning of `text` that is at most `limit` tokens long."""
-    if text_tokens(text) <= limit:
-        return text
-    return text.encode()[: limit * 4].decode(errors="ignore")
+    """The longest beginning of `text` that is at most `limit` tokens long."""
+    head = text[: limit * _MOST_BYTES]
+    if text_tokens(head) <= limit:
+        return head
+    return head[: bisect_right(range(1, len(head)), limit, key=lambda size: text_tokens(head[:size]))]
 
 
 def _object(body: bytes) -> dict[str, Any]:
