@@ -94,6 +94,19 @@ def test_a_lock_is_waited_for_no_longer_than_asked(tmp_path: Path) -> None:
         assert Journal(db).append("s_1", [EVENT], at=1.0) == [1]
 
 
+@pytest.mark.parametrize("events", [1, 2])
+def test_an_append_that_waits_in_vain_leaves_nothing(tmp_path: Path, events: int) -> None:
+    path = tmp_path / "gongfu.db"
+    with Database.open(path) as holder, Database.open(path, busy_seconds=0.05) as db:
+        journal = Journal(db)
+        assert journal.append("s_1", [EVENT], at=1.0) == [1]
+        with holder.write(), pytest.raises(UserError) as raised:
+            journal.append("s_1", [EVENT] * events, at=1.0)
+        assert key_of(raised) == "store.busy"
+        assert journal.last("s_1") == 1
+        assert journal.append("s_1", [EVENT], at=1.0) == [2]
+
+
 def test_an_empty_store_that_another_holds_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "gongfu.db"
     other = sqlite3.connect(path, isolation_level=None)

@@ -122,13 +122,14 @@ def test_a_copy_keeps_sequences_and_the_first_event_of_the_fork(db: Database) ->
         journal.copy("s_1", "s_2", 2)
 
 
-def test_a_session_deleted_elsewhere_takes_no_more_events(tmp_path: Path) -> None:
+@pytest.mark.parametrize("events", [1, 2])
+def test_a_session_deleted_elsewhere_takes_no_more_events(tmp_path: Path, events: int) -> None:
     with Database.open(tmp_path / "g.db") as one, Database.open(tmp_path / "g.db") as two:
         journal = Journal(one)
         journal.append("s_1", [SessionTitled(title="x")], at=1.0)
         assert Sessions(two).delete("s_1") == ["s_1"]
         with pytest.raises(UserError) as raised:
-            journal.append("s_1", [SessionTitled(title="y")], at=2.0)
+            journal.append("s_1", [SessionTitled(title="y")] * events, at=2.0)
         assert raised.value.key == "store.session_gone"
         assert two.read("SELECT count(*) FROM event") == [(0,)]
 

@@ -65,6 +65,13 @@ class Database:
         """A transaction as a context manager that gives the connection; committed at its end, else rolled back."""
         return self._write
 
+    def execute(self, sql: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+        """Run one statement that gives no rows, in a transaction of its own: it is committed when this returns."""
+        try:
+            return self.connection.execute(sql, values)
+        except sqlite3.Error as error:
+            raise explain(error, self.path, self.busy_seconds) from error
+
     def read(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """All rows of one query."""
         try:

@@ -13,6 +13,11 @@ from gongfu.store.database import Database
 
 _SPAN: Final = 1 << 32
 _PAGE: Final = 512
+_APPEND: Final = (
+    "INSERT INTO event (key, time, data)"
+    " SELECT coalesce((SELECT max(key) FROM event WHERE key > ?1 AND key < ?2), ?1) + 1, ?3, ?4"
+    " FROM session WHERE number = ?5"
+)
 
 
 class Journal:
@@ -41,21 +46,26 @@ class Journal:
             return []
         rows = [_encode(event) for event in events]
         number = self._numbers.get(session) or self._adopt(session, at)
-        base = number * _SPAN
-        with self._db.write() as connection:
-            found = connection.execute(
-                "SELECT (SELECT max(key) FROM event WHERE key > ? AND key < ?) FROM session WHERE number = ?",
-                (base, base + _SPAN, number),
-            ).fetchone()
-            if found is None:
-                self._numbers.pop(session, None)
-                raise UserError("store.session_gone", session=session)
-            key = found[0] or base
-            for data in rows:
-                key += 1
-                connection.execute("INSERT INTO event (key, time, data) VALUES (?, ?, ?)", (key, at, data))
-        last = key - base
+        last = self._append_one(number, rows[0], at) if len(rows) == 1 else self._append_all(number, rows, at)
+        if not last:
+            self._numbers.pop(session, None)
+            raise UserError("store.session_gone", session=session)
         return list(range(last - len(rows) + 1, last + 1))
+
+    def _append_one(self, number: int, data: str, at: float) -> int:
+        """The sequence of the new row, 0 when the session is gone. One statement is a transaction of its own."""
+        base = number * _SPAN
+        done = self._db.execute(_APPEND, (base, base + _SPAN, at, data, number))
+        return (done.lastrowid or base) - base if done.rowcount > 0 else 0
+
+    def _append_all(self, number: int, rows: Sequence[str], at: float) -> int:
+        """The sequence of the last of the new rows, 0 when the session is gone."""
+        base, last = number * _SPAN, 0
+        with self._db.write() as connection:
+            for data in rows:
+                done = connection.execute(_APPEND, (base, base + _SPAN, at, data, number))
+                last = (done.lastrowid or base) - base if done.rowcount > 0 else 0
+        return last
 
     def read(self, session: str, *, after: int = 0, before: int | None = None) -> Iterator[Entry]:
         """The entries with `after` < sequence < `before`, in order. Appending meanwhile is allowed and is seen."""
