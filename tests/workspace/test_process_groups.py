@@ -47,6 +47,15 @@ def test_the_mark_finds_what_has_lost_its_parent_and_its_session() -> None:
     assert found == {50, 70, 71}
 
 
+@given(st.permutations([(90, ME), (20, 90), (70, 20), (30, 20), (80, 30), (5, 1)]))
+def test_parents_are_ended_before_what_they_wait_for(pairs: list[tuple[int, int]]) -> None:
+    """Ids wrap around, so that a child may have a smaller one; else a shell went on with its next command."""
+    procs = table(*(Proc(pid=pid, parent=parent) for pid, parent in pairs))
+    order = proctree.parents_first(procs, [pid for pid, _ in pairs])
+    assert sorted(order) == sorted(pid for pid, _ in pairs)
+    assert all(parent not in order or order.index(parent) < order.index(pid) for pid, parent in pairs)
+
+
 def test_the_dead_do_not_count() -> None:
     procs = table(Proc(pid=50, parent=ME, group=50, session=50, dead=True))
     assert family(procs, 50, environ=none) == frozenset()

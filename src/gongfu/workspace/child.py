@@ -206,7 +206,7 @@ class Child:
             await self._settle()
         self.close()
 
-    def _members(self) -> frozenset[int]:
+    def _members(self) -> tuple[int, ...]:
         return process_groups.members(self.pid, self.mark, reaped=self.code is not None)
 
     async def _until_gone(self, seconds: float) -> None:

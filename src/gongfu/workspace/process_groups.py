@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import anyio
 
 from gongfu.core.base import Base
-from gongfu.workspace.proctree import any_marked, family, snapshot
+from gongfu.workspace.proctree import any_marked, family, parents_first, snapshot
 
 _NEW_GROUP = 0x200  # CREATE_NEW_PROCESS_GROUP
 _NO_WINDOW = 0x08000000  # CREATE_NO_WINDOW
@@ -45,9 +45,10 @@ def group_lives(pid: int, platform: str = sys.platform) -> bool:
     return True
 
 
-def members(pid: int, mark: str, *, reaped: bool) -> frozenset[int]:
-    """The living processes of the command `pid` with its `mark`: see `proctree.family`."""
-    return family(snapshot(), pid, mark, reaped=reaped)
+def members(pid: int, mark: str, *, reaped: bool) -> tuple[int, ...]:
+    """The living processes of the command `pid` with its `mark`, parents first: see `proctree.family`."""
+    table = snapshot()
+    return parents_first(table, family(table, pid, mark, reaped=reaped))
 
 
 def ask_to_end(pids: Iterable[int], platform: str = sys.platform) -> None:

@@ -162,6 +162,14 @@ def family(
     return frozenset(pid for pid in found if pid not in own and not table[pid].dead)
 
 
+def parents_first(table: Table, pids: Iterable[int]) -> tuple[int, ...]:
+    """`pids` so that none comes before the process that started it.
+
+    In this order they are to be ended: a shell that outlives the command it waits for goes on with the next one.
+    """
+    return tuple(sorted(pids, key=lambda pid: (len(_line_up(table, pid)), pid)))
+
+
 def _line_up(table: Table, pid: int) -> set[int]:
     line: set[int] = set()
     while pid in table and pid not in line:
