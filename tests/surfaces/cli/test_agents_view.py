@@ -17,7 +17,7 @@ from gongfu.surfaces.cli.render.terminal import Terminal
 from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style
 
-from .events import entry, finished, started
+from .events import answer, entry, finished, started
 
 LINES = Lines(style=Style(color=False), speech=Speech())
 
@@ -76,9 +76,7 @@ def test_why_a_sub_agent_stopped_is_said() -> None:
 
 def test_agents_in_the_background_have_lines_of_their_own() -> None:
     it, plain = Terminal(LINES), Plain(LINES)
-    first = it.feed(begun(background=True), 80)
-    assert first.strip() == "● agent-1 works in the background: look …"
-    assert plain.feed(begun(background=True)).err.strip() == first.strip()
+    assert (it.feed(begun(background=True), 80), plain.feed(begun(background=True)).err) == ("", "")
     it.feed(inner(started("shell", "sleep 9")), 80)
     it.feed(entry(ev.RequestSent(request="r", purpose="main", model="x/y"), time=1001.0), 80)
     lines = it.living(1002.0, 80)
@@ -108,9 +106,25 @@ def test_without_a_terminal_the_call_alone_is_shown_and_with_verbose_each_step()
 
 
 def test_a_stored_session_lists_its_agents_with_their_sessions() -> None:
-    blocks = "".join(History(LINES, lambda text: text).blocks([begun(), ended(), begun("agent-2", background=True)]))
-    assert "● agent-1 has reported  → 2 calls, 3 requests, 8.1k tokens  4.2s  s_agent-1\n" in blocks
-    assert "agent-2 works in the background" in blocks
+    beside = finished(name="task", call="c2", display={"kind": "text", "text": "s_agent-2", "summary": "agent-2"})
+    beside = msgspec.structs.replace(beside, result=msgspec.structs.replace(beside.result, agent="agent-2"))
+    entries = [
+        entry(answer("", "task", "other", "task")),
+        entry(started("task", "look", "c0")),
+        begun(call="c0"),
+        ended(call="c0"),
+        entry(finished(name="task", call="c0", display=shown())),
+        entry(started("task", "watch", "c2")),
+        begun("agent-2", "c2", background=True),
+        entry(beside),
+        ended("agent-2", "c2"),
+    ]
+    lines = "".join(History(LINES, lambda text: text).blocks(entries)).splitlines()
+    assert lines == [
+        "● task  look  → agent-1: 2 calls, 3 requests, 8.1k tokens  0.8s  s_agent-1",
+        "● task  watch  → agent-2 works in the background  0.8s  s_agent-2",
+        "● agent-2 has reported  → 2 calls, 3 requests, 8.1k tokens  4.2s",
+    ]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

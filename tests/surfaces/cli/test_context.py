@@ -401,10 +401,12 @@ def test_a_fold_is_one_quiet_line_as_it_happens_and_in_what_is_shown_again(
     serve(*steps, Say("Half."), *steps[:1], Say("Done."))
     program.env["GONGFU_CONTEXT_WINDOW"] = "14000"
     live = program.call("run", "--yes", "Read them.")
-    line = re.search(r"^· context folded: (\S+) → (\S+) tokens, the context was nearly full$", live.err, re.MULTILINE)
+    line = re.search(
+        r"^· context folded: (\S+) → (\S+) tokens \(the context was nearly full\)$", live.err, re.MULTILINE
+    )
     assert line, live
     assert line[0] in program.call("show").out.splitlines()
-    assert f"· 已折叠上下文：{line[1]} → {line[2]} token，上下文将满" in program.call("show", "--lang", "zh").out
+    assert f"· 已折叠上下文：{line[1]} → {line[2]} token（上下文将满）" in program.call("show", "--lang", "zh").out
     streamed = program.call("run", "--continue", "--yes", "--stream-json", "--quiet", "More.").out
     kinds = [json.loads(row)["type"] for row in streamed.splitlines()]
     assert kinds.count("request_sent") == 2

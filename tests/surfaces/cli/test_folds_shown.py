@@ -16,7 +16,7 @@ from gongfu.surfaces.cli.style import Style
 from .events import answer, entry, turn_end
 
 FOLD = ev.EpochOpened(epoch=1, reason="high", before=81_000, after=48_000, rung=2)
-SAID = "· context folded: 81.0k → 48.0k tokens, the context was nearly full\n"
+SAID = "· context folded: 81.0k → 48.0k tokens (the context was nearly full)\n"
 
 
 def lines(language: str = "en", *, color: bool = False) -> Lines:
@@ -52,4 +52,4 @@ def test_every_reason_has_words_in_both_languages(reason: str) -> None:
 
 
 def test_a_reason_of_a_newer_version_is_shown_as_it_is() -> None:
-    assert lines().note(ev.EpochOpened(epoch=1, reason="moon")).endswith("0 → 0 tokens, moon")  # type: ignore[arg-type]
+    assert lines().note(ev.EpochOpened(epoch=1, reason="moon")).endswith("0 → 0 tokens (moon)")  # type: ignore[arg-type]

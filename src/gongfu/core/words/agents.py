@@ -5,7 +5,7 @@ TEXT = {
         "{agent}: {calls} calls, {requests} requests, {tokens} tokens",
         "{agent}：{calls} 次调用，{requests} 次请求，{tokens} token",
     ),
-    "begun": ("{agent} works in the background: {task}", "{agent} 在后台工作：{task}"),
+    "in_background": ("{agent} works in the background", "{agent} 在后台工作"),
     "ended_done": ("{agent} has reported", "{agent} 已提交报告"),
     "ended_failed": ("{agent} failed", "{agent} 失败"),
     "ended_refused": ("{agent} was refused", "{agent} 被拒绝"),

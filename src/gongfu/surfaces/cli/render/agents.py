@@ -31,12 +31,12 @@ class Agents:
         self.working: dict[str, Working] = {}
 
     def follow(self, entry: ev.Entry) -> list[str]:
-        """Take in an entry; the lines that stand by themselves: of agents in the background, and warnings."""
+        """Take in an entry; the lines that stand by themselves: the end of one in the background, and warnings."""
         event = entry.event
         match event:
             case ev.AgentStarted():
                 self.working[event.agent] = Working(started=event, since=entry.time)
-                return [self.begun(event)] if event.background else []
+                return []
             case ev.AgentFinished():
                 work = self.working.pop(event.agent, None)
                 return [self.ended(event)] if work is None or work.started.background else []
@@ -88,11 +88,6 @@ class Agents:
         if not work.step:
             return f"  │ {work.started.agent} · {speech('agents.thinks')}"
         return f"  │ {work.started.agent} · {singular(speech('agents.so_far', calls=work.calls))} · {work.step}"
-
-    def begun(self, event: ev.AgentStarted) -> str:
-        """An agent began beside the turn."""
-        text = self._lines.speech("agents.begun", agent=event.agent, task=one_line(clean(event.task), 100))
-        return self._lines.style.dim(f"● {text}")
 
     def ended(self, event: ev.AgentFinished) -> str:
         """How an agent ended, with its figures."""

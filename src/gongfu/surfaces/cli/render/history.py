@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from gongfu.core import events as ev
 from gongfu.core.messages import ImagePart, Message, ReasoningPart
 from gongfu.surfaces.cli.render.agents import Agents
+from gongfu.surfaces.cli.render.asked import Asked
 from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.groups import Groups, labels_of
 from gongfu.surfaces.cli.render.lines import Lines
@@ -29,7 +30,8 @@ class History:
         self._groups = Groups(lines, compact=compact)
         self._spent = Spent()
         self._agents = Agents(lines)
-        self._asked: dict[str, ev.QuestionAsked] = {}
+        self._asked = Asked(lines, live=False)
+        self._children: dict[str, ev.AgentStarted] = {}
 
     def blocks(self, entries: Sequence[ev.Entry]) -> Iterator[str]:
         """The blocks of all entries: words with an empty line around them, notes line by line."""
@@ -95,23 +97,31 @@ class History:
         ended, event = self._calls.follow(entry), entry.event
         match event:
             case ev.ToolFinished():
-                return "\n".join(self._groups.shown(entry, ended))
+                return "\n".join(self._groups.shown(entry, self._with_session(event, ended)))
             case ev.AnswerReceived():
                 self._spent.follow(event)
                 return ""
-            case ev.QuestionAsked():
-                self._asked[event.question] = event
-                return ""
-            case ev.QuestionAnswered():
-                return self._answered(event)
+            case ev.QuestionAsked() | ev.QuestionAnswered():
+                return self._asked.follow(event)
             case ev.AgentStarted():
-                return self._agents.begun(event) if event.background else ""
+                self._children[event.call] = event
+                return ""
             case ev.AgentFinished():
-                return f"{self._agents.ended(event)}{self._lines.style.dim(f'  {event.session}')}"
+                return self._agent_ended(event)
             case _:
                 return self._lines.note(event)
 
-    def _answered(self, event: ev.QuestionAnswered) -> str:
-        asked = self._asked.pop(event.question, None)
-        text = clean(asked.text).partition("\n")[0] if asked else ""
-        return self._lines.style.dim(f"? {text} → {clean(event.answer)} ({self._lines.speech(f'by_{event.by}')})")
+    def _with_session(self, event: ev.ToolFinished, lines: list[str]) -> list[str]:
+        """The line of a call that started a sub-agent names the session of that one."""
+        child = self._children.get(event.call)
+        if child is None or not lines:
+            return lines
+        return [f"{lines[0]}{self._lines.style.dim(f'  {child.session}')}", *lines[1:]]
+
+    def _agent_ended(self, event: ev.AgentFinished) -> str:
+        """Of one that was waited for, the line of its call tells all, unless the view has none."""
+        child = self._children.get(event.call)
+        ended = self._agents.ended(event)
+        if child is None or self._compact:
+            return f"{ended}{self._lines.style.dim(f'  {event.session}')}"
+        return ended if child.background else ""

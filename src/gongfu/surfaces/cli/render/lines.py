@@ -72,6 +72,8 @@ class Lines(Base, frozen=True):
         summary = one_line(str(finished.display.get("summary", "")), 120)
         if finished.display.get("kind") == "agent":
             summary = self._agent(finished.display)
+        elif finished.result.agent and status == "done":
+            summary = self.speech("agents.in_background", agent=finished.result.agent)
         elif finished.name != "ask_user":
             summary = told(summary, self.speech)
         if status == "done" or (exited and summary):
@@ -164,8 +166,6 @@ class Lines(Base, frozen=True):
                 text = self.retry(event) if last or not quiet else ""
             case ev.JobChanged() if not quiet:
                 text = self.job(event)
-            case ev.QuestionAnswered() if event.by != "person" and not quiet:
-                text = self.answered(event)
             case ev.RequestSent() if self.verbose:
                 text = self.request(event)
             case _:
@@ -224,10 +224,6 @@ class Lines(Base, frozen=True):
             budget=tokens(event.budget), messages=event.messages, attempt=event.attempt,
         )  # fmt: skip
         return self.style.dim(f"↑ {text}")
-
-    def answered(self, event: ev.QuestionAnswered) -> str:
-        """An answer that no person gave."""
-        return self.style.dim(self.speech(f"answered_by_{event.by}", answer=one_line(event.answer, 80)))
 
     def closing(self, event: ev.TurnFinished, session: str, beside: Mapping[str, UsageLine] = {}) -> Closing:
         """How the turn ended (a reason when it was not by the model's last word), then its figures in one line.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gongfu.core import events as ev
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.render.agents import Agents
+from gongfu.surfaces.cli.render.asked import Asked
 from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.groups import Groups
 from gongfu.surfaces.cli.render.lines import Lines
@@ -39,6 +40,7 @@ class Plain:
         self._groups = Groups(lines, compact=compact and not quiet)
         self._spent = Spent()
         self._agents = Agents(lines)
+        self._asked = Asked(lines, live=True)
         self._text = ""
         self._thinking = ""
         self._shown = ""  # the last answer that has gone to `out` already
@@ -109,6 +111,7 @@ class Plain:
     def _note(self, entry: ev.Entry) -> Written:
         lines = self._calls.follow(entry) + self._agents.follow(entry)
         lines = self._groups.shown(entry, lines)
+        lines += filter(None, [self._asked.follow(entry.event)])
         if lines:
             return Written(err="" if self._quiet else _line("\n".join(lines)))
         return Written(err=_line(self._lines.note(entry.event, quiet=self._quiet)))

@@ -6,13 +6,22 @@ import re
 
 from gongfu.surfaces.cli.speech import Speech
 
-_COUNTED = {"line": "lines", "file": "files", "item": "items", "job": "jobs", "entry": "entries", "match": "matches"}
+_COUNTED = {
+    "line": "lines",
+    "file": "files",
+    "item": "items",
+    "job": "jobs",
+    "entry": "entries",
+    "match": "matches",
+    "place": "places",
+}
 _PHRASES = {
     r"exit (?P<code>\d+)": "sum_exit",
     r"(?P<part>[\d,]+) of (?P<whole>[\d,]+) done": "sum_done",
     r"(?P<part>[\d,]+) of (?P<whole>[\d,]+) files": "sum_part",
     r"(?P<count>[\d,]+) match(?:es)? in (?P<files>[\d,]+) files?": "sum_found",
     **{f"(?P<count>[\\d,]+) (?:{one}|{many})": f"sum_{many}" for one, many in _COUNTED.items()},
+    r"no places": "sum_nothing",
     r"job (?P<job>\w+) (?P<state>running|ended|stopped)": "sum_job",
     r"(?:unchanged|notebook|stopped|no answer)": "sum_word",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gongfu.core import events as ev
 from gongfu.surfaces.cli.render.agents import Agents
+from gongfu.surfaces.cli.render.asked import Asked
 from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.groups import Groups
 from gongfu.surfaces.cli.render.lines import Lines
@@ -38,6 +39,7 @@ class Terminal:
         self._groups = Groups(lines, compact=compact and not quiet)
         self._spent = Spent()
         self._agents = Agents(lines)
+        self._asked = Asked(lines, live=True)
         self._waiting: tuple[str, float] | None = None  # what for, and since when
         self._last = ""  # the kind of what was finished last: "" nothing, "text", "line"
         self._shown = ""
@@ -62,7 +64,9 @@ class Terminal:
                 self._calls.follow(entry)
                 self._groups.follow(entry)
                 return text
-            case ev.ToolStarted() | ev.ToolOutput() | ev.ToolFinished() | ev.QuestionAsked() | ev.BatchLabelled():
+            case ev.ToolStarted() | ev.ToolOutput() | ev.ToolFinished() | ev.BatchLabelled():
+                return self._tool(entry)
+            case ev.QuestionAsked() | ev.QuestionAnswered():
                 return self._tool(entry)
             case ev.TurnFinished():
                 return self._finish(event, columns)
@@ -125,6 +129,7 @@ class Terminal:
 
     def _tool(self, entry: ev.Entry) -> str:
         lines = self._groups.shown(entry, self._calls.follow(entry))
+        lines += filter(None, [self._asked.follow(entry.event)])
         return "" if self._quiet else self._as("line", "\n".join(lines))
 
     def _finish(self, event: ev.TurnFinished, columns: int) -> str:

@@ -1,0 +1,63 @@
+"""Questions with their answers, as one line each where no other line says the same."""
+
+from __future__ import annotations
+
+from gongfu.core import events as ev
+from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.style import clean, one_line
+
+_GRANTS = ("allow", "session")
+
+
+class Asked:
+    """Pairs questions with their answers.
+
+    The line of a call tells what was answered to the model's question, and why the call was refused, so an answer has a
+    line of its own only when there is no such line: for a consent, for what a sub-agent asks, and for one that time
+    decided. With `live` what a person answers is left out, since they saw it as they typed it.
+    """
+
+    def __init__(self, lines: Lines, *, live: bool) -> None:
+        self._lines = lines
+        self._live = live
+        self._open: dict[str, ev.QuestionAsked] = {}
+
+    def follow(self, event: ev.AnyEvent) -> str:
+        """Take in an event; the line of an answer, else ""."""
+        match event:
+            case ev.QuestionAsked():
+                self._open[event.question] = event
+            case ev.QuestionAnswered():
+                asked = self._open.pop(event.question, None)
+                return self._line(asked, event) if self._tells(asked, event) else ""
+            case _:
+                pass
+        return ""
+
+    def _tells(self, asked: ev.QuestionAsked | None, answered: ev.QuestionAnswered) -> bool:
+        if self._live and answered.by == "person":
+            return False
+        if asked is None or asked.agent or answered.by == "timeout":
+            return True
+        return asked.about == "permission" and answered.answer in _GRANTS
+
+    def _line(self, asked: ev.QuestionAsked | None, answered: ev.QuestionAnswered) -> str:
+        speech = self._lines.speech
+        answer = one_line(clean(answered.answer), 160)
+        text = ""
+        if asked is not None:
+            words = one_line(clean(asked.text).partition("\n")[0], 160)
+            named = asked.about == "permission" and asked.tool and not words.startswith(asked.tool)
+            text = f"{asked.tool}  {words}" if named else words
+            text = f"{asked.agent}: {text}" if asked.agent else text
+            answer = self._decision(answer) if asked.about == "permission" else answer
+        by = speech("labels.in_brackets", what=speech(f"by_{answered.by}"))
+        return self._lines.style.dim(f"? {text} → {answer or speech('sum_no_answer')}{by}")
+
+    def _decision(self, answer: str) -> str:
+        """The word of a permission, which the log holds as "allow", "session", "deny" or "deny: words"."""
+        word, _, said = answer.partition(": ")
+        if word not in (*_GRANTS, "deny"):
+            return answer
+        decided = self._lines.speech(f"decided_{word}")
+        return self._lines.speech("because", what=decided, why=said) if said else decided
