@@ -8,10 +8,14 @@ from pathlib import Path
 import anyio
 import pytest
 
+from gongfu.app.rule_view import look
 from gongfu.app.rule_words import UNPINNED, note_answer, refresh, review, unasked
 from gongfu.app.rules import find_rules
+from gongfu.context.rules.found import Draft, Found
+from gongfu.context.rules.sections import sha256_of
+from gongfu.context.rules.snapshot import pin
 from gongfu.core.errors import Refusal
-from gongfu.core.events import AnswerReceived, EpochOpened, ToolStarted, WarningRaised
+from gongfu.core.events import AnswerReceived, EpochOpened, ToolStarted, WarningRaised, encode_event
 from gongfu.core.told import RulesPinned
 from gongfu.models.scripted import Call, Say, serve
 
@@ -144,6 +148,50 @@ async def test_a_tampered_snapshot_is_refused(tmp_path: Path, what: str) -> None
             assert raised.value.key == "rules.snapshot_corrupt"
             await refreshed(app, id)  # what the refusal says to do helps
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("what", ["text", "duty", "unreadable", "gone", "another"])
+@pytest.mark.parametrize("rules", ["", "optional"])
+async def test_a_session_that_lost_its_snapshot_sends_nothing_until_a_refresh(
+    tmp_path: Path, what: str, rules: str
+) -> None:
+    """Also when the disk still is what was pinned, so that there is no difference to show."""
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    async with serve([Say("One."), Say("Two.")]) as server:
+        async with opened(work, server, rules="mandatory-all") as app:
+            id = await ask(app, "First.")
+            first = snapshot(app, id)
+        text, duty = first.sources[0].sections[0].text, '"duty":"mandatory"'
+        other = pin(Found(drafts=(found_text("Use evil."),)), session=id, policy="mandatory-all")
+        put = {
+            "text": "replace(data, 'Use tabs.', 'Use evil.')",
+            "duty": f"replace(data, '{duty}', '\"duty\":\"excluded\"')",
+            "unreadable": "substr(data, 1, 90)",
+            "another": f"'{encode_event(other).decode()}'",
+        }  # fmt: skip
+        change = "DELETE FROM event" if what == "gone" else f"UPDATE event SET data = {put[what]}"
+        with sqlite3.connect(tmp_path / "home" / "gongfu.db") as db:
+            assert db.execute(f"{change} WHERE data LIKE '%rules_pinned%'").rowcount == 1
+        db.close()
+        with pytest.raises(Refusal) as raised:
+            async with opened(work, server, rules=rules) as app:
+                await (await app.session(id)).prompt("Second.")
+        assert raised.value.key == "rules.snapshot_corrupt"
+        assert len(server.requests) == 1
+        async with opened(work, server) as app:
+            assert look(app, id).corrupt
+            seen = review(app, await app.session(id))
+            assert seen.corrupt
+            await refreshed(app, id)
+            assert not look(app, id).corrupt
+            await ask(app, "Second.", id)
+            last = snapshot(app, id)
+    assert text == last.sources[0].sections[0].text
+    assert counts(last, server.requests)["AGENTS.md"][-1] == 1
+
+
+def found_text(text: str) -> Draft:
+    return Draft(path="AGENTS.md", kind="agents", depth=0, scope=".", text=text, sha256=sha256_of(text))
 
 
 async def test_the_word_for_a_run_holds_for_a_session_that_goes_on(tmp_path: Path) -> None:

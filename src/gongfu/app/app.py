@@ -199,8 +199,7 @@ class App:
         if known is not None:
             return known
         session = self._load(self._make_again(id))
-        pinned = session.state.context.pinned
-        if pinned is not None and self.options.rules and (other := repin_for(self, id, pinned)) is not None:
+        if (other := repin_for(self, session)) is not None:
             session.stream.emit(other)
         return session
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from gongfu.app.rule_words import UNPINNED
-from gongfu.app.rules import find_rules, outgrown_of, root_of, snapshot, words_of
+from gongfu.app.rules import find_rules, is_corrupt, outgrown_of, root_of, snapshot, words_of
 from gongfu.context.receipt import receipts
 from gongfu.context.rules.wording import Outgrown, policy_of
 from gongfu.core.base import Base
 from gongfu.core.duties import Policy
 from gongfu.core.errors import Refusal
-from gongfu.core.events import Entry
+from gongfu.core.events import Entry, RequestSent
 from gongfu.core.told import RulesJoined, RulesPinned
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Seen(Base, frozen=True):
 
     `carried` tells of each envelope how many of the session's `requests` held it and which was the last. `live` is the
     fingerprint of what lies on disk now ("" when it cannot be pinned), `other` the latest session here that is
-    pinned to something else.
+    pinned to something else. `corrupt`: the snapshot is not what was recorded, so the session cannot go on with it.
     """
 
     session: str
@@ -37,6 +37,7 @@ class Seen(Base, frozen=True):
     outgrown: tuple[Outgrown, ...] = ()
     live: str = ""
     other: str = ""
+    corrupt: bool = False
 
 
 def look(app: App, session: str | None) -> Seen:
@@ -62,10 +63,14 @@ def _look_at(app: App, id: str, live: str | None = None) -> Seen:
     entries = list(app.journal.read(id))
     pinned = RulesPinned(fingerprint=UNPINNED, revision=0, nonce="", by="")
     joined: list[str] = []
+    told = ""
     for entry in entries:
         match entry.event:
             case RulesPinned() as event:
-                pinned, joined = event, []
+                known = {source.path for source in event.sources}
+                pinned, joined, told = event, [path for path in joined if path in known], ""
+            case RequestSent(purpose="main", rules=rules):
+                told = rules
             case RulesJoined(paths=paths):
                 joined += paths
             case _:
@@ -84,6 +89,7 @@ def _look_at(app: App, id: str, live: str | None = None) -> Seen:
         requests=requests,
         outgrown=outgrown_of(app, pinned),
         live=live,
+        corrupt=is_corrupt(pinned if pinned.revision else None, told),
     )
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
-from gongfu.app.rules import find_rules, outgrown_of, root_of, rulebook, snapshot, warnings_for, words_of
+from gongfu.app.rules import find_rules, is_corrupt, outgrown_of, root_of, rulebook, snapshot, warnings_for, words_of
 from gongfu.context.rules.changes import Change, changes, check_refresh
 from gongfu.context.rules.wording import Outgrown, policy_of
 from gongfu.core.base import Base
@@ -74,7 +74,8 @@ def kept(old: Sequence[Outgrown], *, by: str) -> list[Word]:
 class Review(Base, frozen=True):
     """What a refresh would change: the snapshot of the session and the one that would take its place.
 
-    `words` are those that a refresh adds, so that changed texts keep their duty.
+    `words` are those that a refresh adds, so that changed texts keep their duty. `corrupt`: the session cannot go on
+    with what it has, so a refresh takes effect though the texts may be the same.
     """
 
     pinned: RulesPinned
@@ -82,6 +83,12 @@ class Review(Base, frozen=True):
     changes: tuple[Change, ...] = ()
     words: tuple[Word, ...] = ()
     outgrown: tuple[Outgrown, ...] = ()
+    corrupt: bool = False
+
+    @property
+    def due(self) -> bool:
+        """Whether a refresh would change anything."""
+        return bool(self.changes) or self.corrupt
 
 
 def review(app: App, session: Session, *, keep: bool = False) -> Review:
@@ -91,7 +98,8 @@ def review(app: App, session: Session, *, keep: bool = False) -> Review:
     """
     if session.running:
         raise Refusal("rules.changed_running")
-    pinned = session.state.context.pinned or RulesPinned(fingerprint=UNPINNED, revision=0, nonce="", by="")
+    context = session.state.context
+    pinned = context.pinned or RulesPinned(fingerprint=UNPINNED, revision=0, nonce="", by="")
     policy = app.options.rules or policy_of(pinned.by)
     by = f"refresh --rules {policy}" if policy else "refresh"
     found, words = find_rules(app), words_of(app)
@@ -104,7 +112,14 @@ def review(app: App, session: Session, *, keep: bool = False) -> Review:
     if keep and old:
         added = kept(old, by="refresh")
         live = now([*words, *added])
-    return Review(pinned=pinned, live=live, changes=changes(pinned, live), words=tuple(added), outgrown=old)
+    return Review(
+        pinned=pinned,
+        live=live,
+        changes=changes(pinned, live),
+        words=tuple(added),
+        outgrown=old,
+        corrupt=is_corrupt(context.pinned, context.told_rules),
+    )
 
 
 def refresh(app: App, session: Session, *, old: str, new: str, keep: bool = False) -> RulesPinned:
@@ -115,7 +130,7 @@ def refresh(app: App, session: Session, *, old: str, new: str, keep: bool = Fals
     """
     now = review(app, session, keep=keep)
     check_refresh(now.pinned, now.live, old=old, new=new)
-    if now.changes:
+    if now.due:
         rulebook(app).say(root_of(app), now.words)
         session.stream.emit(now.live, *warnings_for(app, now.live))
     return now.live

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gongfu.core.duties import Policy, Word
+from gongfu.core.errors import Refusal
 from gongfu.core.events import WarningRaised
 from gongfu.core.told import RulesPinned
 from gongfu.store.rulebook import Rulebook
@@ -46,15 +47,29 @@ def pin_for(app: App, session: Session) -> RulesPinned | None:
     return snapshot(app, session.id, found, words_of(app), policy=app.options.rules)
 
 
-def repin_for(app: App, session: str, pinned: RulesPinned) -> RulesPinned | None:
+def repin_for(app: App, session: Session) -> RulesPinned | None:
     """For a session that goes on: the same texts under the word that was given for this run; None when nothing changes.
 
     Raises Refusal SNAPSHOT_CORRUPT when the snapshot was tampered with.
     """
-    from gongfu.context.rules.snapshot import under, verify  # only where there are rules
+    context = session.state.context
+    if not app.options.rules or not (context.pinned or context.told_rules):
+        return None
+    from gongfu.context.rules.snapshot import check_session, under  # only where there are rules
 
-    verify(pinned)
-    return under(pinned, app.options.rules, session) if app.options.rules else None
+    check_session(context.pinned, context.told_rules)
+    return under(context.pinned, app.options.rules, session.id) if context.pinned else None
+
+
+def is_corrupt(pinned: RulesPinned | None, told: str) -> bool:
+    """Whether a session cannot go on with its snapshot; `told` is the fingerprint of its newest receipt since."""
+    from gongfu.context.rules.snapshot import check_session  # only where there are rules
+
+    try:
+        check_session(pinned, told)
+    except Refusal:
+        return True
+    return False
 
 
 def snapshot(

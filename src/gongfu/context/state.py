@@ -42,6 +42,7 @@ class ContextState:
         self.joined: list[str] = []
         self.risen: tuple[str, ...] = ()  # joined rules that have moved up into the standing text
         self.refreshed = False  # other rules were pinned, and no epoch has begun since
+        self.told_rules = ""  # the fingerprint in the newest receipt since rules were pinned last
         self.delivered: set[str] = set()
         self.absent: list[Omitted] = []
         self.key_absent = False
@@ -67,6 +68,7 @@ class ContextState:
         """The rules that hold from here on."""
         self.refreshed = self.pinned is not None
         self.pinned = event
+        self.told_rules = ""
         self.view.nonce = event.nonce
         self.delivered.clear()
         known = {source.path for source in event.sources}

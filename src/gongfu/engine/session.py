@@ -255,11 +255,11 @@ class Session:
 
     def _check_rules(self) -> None:
         """The pinned rules are what was recorded, or nothing is sent."""
-        pinned = self.state.context.pinned
-        if pinned is not None:
-            from gongfu.context.rules.snapshot import verify  # only where there are rules
+        context = self.state.context
+        if context.pinned is not None or context.told_rules:
+            from gongfu.context.rules.snapshot import check_session  # only where there are rules
 
-            verify(pinned)
+            check_session(context.pinned, context.told_rules)
 
     async def compact(self, focus: str = "") -> EpochOpened | None:
         """Fold the context by hand, between turns; None when there is nothing to gain. `focus`: what matters most.

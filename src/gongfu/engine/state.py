@@ -165,6 +165,7 @@ class SessionState:
         self.requests += 1
         self._sizes[event.request] = (event.model, event.raw or event.estimate)
         self._rules = {event.request: event.rules}
+        self.context.told_rules = event.rules
         self.context.delivered.update(item.id for item in event.included if item.id.startswith("rule:"))
 
     def _overflowed(self, request: str) -> None:

@@ -70,6 +70,16 @@ def verify(pinned: RulesPinned) -> None:
         raise Refusal("rules.snapshot_corrupt", what=pinned.fingerprint[:12])
 
 
+def check_session(pinned: RulesPinned | None, told: str) -> None:
+    """Raises Refusal SNAPSHOT_CORRUPT when the snapshot of a session is not what was pinned, or another one than its
+    requests were sent under: `told` is the fingerprint in the newest receipt since the pinning, "" without one.
+    """
+    if pinned is not None:
+        verify(pinned)
+    if told and (pinned is None or pinned.fingerprint != told):
+        raise Refusal("rules.snapshot_corrupt", what=told[:12])
+
+
 def under(pinned: RulesPinned, policy: Policy, session: str) -> RulesPinned | None:
     """The same texts with `policy` as the word on all that is not excluded, as the next revision; None when the duties
     are so already.

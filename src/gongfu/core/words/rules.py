@@ -232,6 +232,10 @@ TEXT = {
         "Session {session}: pinned {old}, on disk {new}",
         "会话 {session}：已固定 {old}，磁盘上为 {new}",
     ),
+    "corrupt": (
+        "The rules that session {session} was pinned to are damaged in the store, so it sends nothing. `gongfu rules refresh {session}` pins those on disk.",
+        "会话 {session} 固定的规则在存储中已损坏，因此不会发送任何请求。`gongfu rules refresh {session}` 可固定磁盘上的规则。",
+    ),
     "keep_hint": (
         "Changed texts count as unclassified: {rules}. `--keep-duties` gives them the duty of the earlier text.",
         "已改的内容按未分类处理：{rules}。`--keep-duties` 可沿用原来的分类。",

@@ -66,8 +66,8 @@ def _refresh(cli: Cli, app: App, session: Session, named: tuple[str, str] | None
         _print(cli, session.id, seen)
     if named is not None:
         refresh(app, session, old=named[0], new=named[1], keep=keep)
-        applied = bool(seen.changes)
-    elif seen.changes and not as_json and can_ask(cli):
+        applied = seen.due
+    elif seen.due and not as_json and can_ask(cli):
         if not confirm(cli, cli.say("rules.refresh_sure", old=pair[0][:12], new=pair[1][:12])):
             raise UserError("cli.not_confirmed")
         refresh(app, session, old=pair[0], new=pair[1], keep=keep)
@@ -78,7 +78,7 @@ def _refresh(cli: Cli, app: App, session: Session, named: tuple[str, str] | None
         cli.out.line(to_json(_fields(session.id, seen, applied=applied)))
     elif applied:
         cli.out.line(cli.say("rules.refreshed", session=session.id, new=pair[1][:12], revision=seen.live.revision))
-    elif seen.changes:
+    elif seen.due:
         kept = " --keep-duties" if keep else ""
         command = f"gongfu rules refresh {session.id} --yes-fingerprints {pair[0][:12]}:{pair[1][:12]}{kept}"
         cli.out.line(cli.say("rules.refresh_how", command=command))
@@ -89,7 +89,9 @@ def _print(cli: Cli, session: str, seen: Review) -> None:
     from gongfu.surfaces.cli.style import clean
 
     say, style = cli.say, cli.out_style
-    if not seen.changes:
+    if seen.corrupt:
+        cli.out.line(style.yellow(say("rules.corrupt", session=session)))
+    elif not seen.changes:
         cli.out.line(say("rules.refresh_same", session=session, fingerprint=seen.pinned.fingerprint[:12]))
         return
     cli.out.line(
@@ -118,6 +120,7 @@ def _fields(session: str, seen: Review, *, applied: bool) -> dict[str, Any]:
         "live": seen.live.fingerprint,
         "revision": seen.live.revision if applied else seen.pinned.revision,
         "applied": applied,
+        "corrupt": seen.corrupt,
         "changes": [
             {"path": c.path, "kind": c.kind, "before": c.before, "after": c.after, "diff": list(c.diff)}
             for c in seen.changes

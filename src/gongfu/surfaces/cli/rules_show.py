@@ -115,6 +115,7 @@ def _fields(seen: Seen, lines: Sequence[_Line]) -> dict[str, Any]:
         "conflicts": [{"stronger": strong, "weaker": weak} for strong, weak in pinned.conflicts],
         "live_fingerprint": seen.live,
         "other_session": seen.other,
+        "corrupt": seen.corrupt,
     }
 
 
@@ -123,6 +124,8 @@ def _print(cli: Cli, seen: Seen, lines: Sequence[_Line]) -> None:
 
     say, dim = cli.say, cli.out_style.dim
     pinned = seen.snapshot
+    if seen.corrupt:
+        cli.out.line(cli.out_style.yellow(say("rules.corrupt", session=seen.session)))
     if not lines and not pinned.ignored:
         cli.note(say("rules.none_session" if seen.session else "rules.none"))
         return
