@@ -76,12 +76,10 @@ class Fuzz(Holding):
     """One random session. `run` plays it until that many requests were planned.
 
     `digest` is over the bytes of all requests, `seen` counts rungs and reasons of folds and what else came up.
-    `lenient`: a prompt may give way to words that were said after it in the same turn.
     """
 
-    def __init__(self, seed: int, *, lenient: bool = False) -> None:
+    def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.lenient = lenient
         self.digest = hashlib.sha256()
         self.seen: Counter[str] = Counter()
         self.dice = random.Random(seed)

@@ -42,7 +42,6 @@ class Holding:
     seed: int
     requests: int
     folds: int
-    lenient: bool
     dialect: str
     keep_recent: int
     state: SessionState
@@ -104,7 +103,7 @@ class Holding:
         history = self.state.transcript.messages
         newest = next(m for m in reversed(history) if m.role == "user" and m.kind == "")
         there = any(m.role == "user" and m.text == newest.text for m in messages)
-        self.hold("P7 words", there or self.lenient, words=newest.text[:60])
+        self.hold("P7 words", there, words=newest.text[:60])
         steer = next((m.text for m in reversed(history) if m.role == "user" and m.kind != "note"), "")
         self.hold("P7 steer", any(m.role == "user" and m.text == steer for m in messages), words=steer[:60])
         at = next((n for n in range(len(history) - 1, -1, -1) if history[n].calls), None)

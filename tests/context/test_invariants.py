@@ -24,7 +24,7 @@ PER_SESSION = 50
 
 
 def played(seed: int, requests: int = PER_SESSION) -> Fuzz:
-    fuzz = Fuzz(seed, lenient=True)
+    fuzz = Fuzz(seed)
     fuzz.run(requests)
     return fuzz
 
@@ -62,7 +62,6 @@ def test_the_sessions_are_as_varied_as_they_should_be() -> None:
     assert refusals > 0
 
 
-@pytest.mark.xfail(strict=True, raises=Broken, reason="rung 4 keeps the steer and drops the prompt it belongs to")
 def test_p7_the_prompt_of_the_turn_stays_when_more_words_come_behind_it() -> None:
     Fuzz(8).run(PER_SESSION)
 
@@ -71,7 +70,7 @@ def test_p6_the_bytes_do_not_hang_on_the_order_of_hashes() -> None:
     code = (
         "from tests.context.fuzz import Fuzz\n"
         "for seed in (3, 5, 27):\n"
-        "    fuzz = Fuzz(seed, lenient=True); fuzz.run(30); print(fuzz.requests, fuzz.folds, fuzz.digest.hexdigest())"
+        "    fuzz = Fuzz(seed); fuzz.run(30); print(fuzz.requests, fuzz.folds, fuzz.digest.hexdigest())"
     )
     outputs = {
         subprocess.run(

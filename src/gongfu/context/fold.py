@@ -6,6 +6,7 @@ the oldest turns to pairs and summary; (4) keep only what must stay; a caller re
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 
 from gongfu.context.tiers import ASSISTANT, KEY, REGULAR, SYSTEM, USER
@@ -16,6 +17,8 @@ HIGH, COLD, LOW = 80, 55, 50  # percent of the budget: fold above, fold when the
 NEWEST_RESULTS = 10
 USER_FLOOR = 20_000
 NOTE = 120  # tokens set aside for the note on what was left out
+LEAST_SHOWN = 256  # bytes of a result that is cut
+HINT = 32  # bytes about by which a cut text is longer than what is left of it
 
 
 class Task(Base, frozen=True):
@@ -24,7 +27,10 @@ class Task(Base, frozen=True):
     `total` is the budget, `fixed` what stands before the live units and stays, `head` what summary, pairs and note
     take now, `moving` what they may take once turns move. `aim` is where the fold should end, `least` what it must
     free. `forced`: it happens even when it frees less. `back`: thinking must go back to the provider and stays.
-    `key_absent`: an earlier fold had to leave a KEY unit out. `turns` are the message numbers at which turns begin.
+    `key_absent`: an earlier fold had to leave a KEY unit out. `turns` are the message numbers at which turns begin,
+    `running` is the number of one that has not come to its end: it is no past exchange yet. `newest` are the calls of
+    the newest tool group, each with the tokens and the bytes of its result. `trim`: long arguments and texts of that
+    group are cut, too, which saves `spared` tokens.
     """
 
     units: Sequence[Unit]
@@ -40,6 +46,10 @@ class Task(Base, frozen=True):
     back: bool = False
     key_absent: bool = False
     start: int = 1
+    running: int = -1
+    newest: tuple[tuple[str, int, int], ...] = ()
+    trim: bool = False
+    spared: int = 0
 
 
 class Fold(Base, frozen=True):
@@ -48,6 +58,7 @@ class Fold(Base, frozen=True):
     rung: int
     masked: tuple[str, ...] = ()
     shrunk: tuple[tuple[str, int], ...] = ()
+    trimmed: tuple[str, ...] = ()
     shortened: tuple[int, ...] = ()
     dropped: tuple[tuple[int, int], ...] = ()
     sizes: tuple[int, ...] = ()
@@ -85,6 +96,7 @@ class _Desk:
         renewed: set[str] = set()
         states: set[str] = set()
         groups, newest, place = 0, -1, -1
+        turn = self.turn
         for at in range(len(self.units) - 1, -1, -1):
             self.visits += 1
             unit = self.units[at]
@@ -105,9 +117,9 @@ class _Desk:
                     self.old[at] = tier == REGULAR and (stale or aged)
                 renewed.update(unit.renews)
             elif tier == USER:
-                if self.last_user < 0:
-                    self.last_user = at
+                if self.last_user < 0 or unit.at >= turn:
                     self.must.append(at)
+                self.last_user = max(self.last_user, at)
                 self.first_user = at
             elif tier == SYSTEM or (tier == KEY and newest < 0):
                 self.must.append(at)  # a report that no tool result has followed is as new as can be
@@ -115,6 +127,11 @@ class _Desk:
                 self.old[at] = tier == ASSISTANT and unit.tokens > LONG_TEXT
             self.masked += self.cost(at, not self.old[at])
         self.must.reverse()
+
+    @property
+    def turn(self) -> int:
+        """The message at which the newest turn begins; a number beyond all messages when none is known."""
+        return self.task.turns[-1] if self.task.turns else sys.maxsize
 
     def cost(self, at: int, whole: bool) -> int:
         unit = self.units[at]
@@ -320,31 +337,41 @@ def _fold(desk: _Desk, rung: int) -> Fold:
                 masked += unit.calls
             else:
                 shortened.append(unit.at)
+    if task.trim:
+        shortened += sorted({units[at].at for at in desk.must if units[at].kind == "tools"})
     kept_places = {units[at].at for at, fate in enumerate(desk.fate) if fate is not None}
     partly = {units[at].at for at in lost} & kept_places
     kept = [c for at, u in enumerate(units) if u.at in partly and desk.fate[at] is not None for c in u.calls]
     dropped, sizes = _ranges(units[at] for at in lost)
-    moved = _turns_of((units[at] for at in lost if desk.tiers[at] in (USER, ASSISTANT)), task.turns)
-    thinking = 0 if task.back or desk.last_user < 0 else units[desk.last_user].at
+    moved = _turns_of((units[at] for at in lost if desk.tiers[at] in (USER, ASSISTANT)), task)
+    thinking = 0 if task.back or desk.last_user < 0 else min(units[desk.last_user].at, desk.turn)
     return Fold(
         rung=rung, masked=tuple(masked), shortened=tuple(shortened), dropped=dropped, sizes=sizes,
         kept=tuple(kept), thinking=thinking, moved=moved, lost=tuple(units[at] for at in lost), visits=desk.visits,
         key_absent=any(desk.tiers[at] == KEY for at in lost),
-        shrunk=_shrunk(desk) if rung == 4 else (),
+        shrunk=_shrunk(desk) if rung == 4 else (), trimmed=tuple(call for call, _, _ in task.newest if task.trim),
     )  # fmt: skip
 
 
 def _shrunk(desk: _Desk) -> tuple[tuple[str, int], ...]:
-    """Calls of the newest group whose results must be cut so that what must stay fits, with the bytes left to each."""
+    """Calls of the newest group whose results must be cut so that what must stay fits, with the bytes left to each.
+
+    Long ones give way before short ones do.
+    """
     task = desk.task
-    over = task.fixed + NOTE + desk.used - task.total
-    groups = [desk.units[at] for at in desk.must if desk.units[at].kind == "tools"]
-    if over <= 0 or not groups:
+    over = task.fixed + NOTE + desk.used - task.spared - task.total
+    if over <= 0 or not task.newest:
         return ()
-    calls = [c for u in groups for c in u.calls]
-    room = max(0, sum(u.tokens for u in groups) - over - 16 * len(calls))
-    each = max(256, room * 3 // max(1, len(calls)))
-    return tuple((call, each) for call in calls)
+    sizes = sorted(tokens for _, tokens, _ in task.newest)
+    left = max(0, sum(sizes) - over) * 19 // 20
+    level = 0
+    for number, size in enumerate(sizes):
+        level = left // (len(sizes) - number)
+        if size > level:
+            break
+        left -= size
+    cut = [(call, tokens, size) for call, tokens, size in task.newest if tokens > level]
+    return tuple((call, max(LEAST_SHOWN, size * level // tokens - HINT)) for call, tokens, size in cut)
 
 
 def _ranges(lost: Iterable[Unit]) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
@@ -362,8 +389,8 @@ def _ranges(lost: Iterable[Unit]) -> tuple[tuple[tuple[int, int], ...], tuple[in
     return tuple(found), tuple(sizes)
 
 
-def _turns_of(lost: Iterable[Unit], turns: Sequence[int]) -> tuple[int, ...]:
+def _turns_of(lost: Iterable[Unit], task: Task) -> tuple[int, ...]:
     from bisect import bisect_right  # only in a fold
 
-    found = {bisect_right(turns, unit.at) - 1 for unit in lost}
-    return tuple(sorted(t for t in found if t >= 0))
+    found = {bisect_right(task.turns, unit.at) - 1 for unit in lost}
+    return tuple(sorted(t for t in found if t >= 0 and t != task.running))

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from gongfu.context.view import View
 from gongfu.core.messages import Message
 from gongfu.core.told import BatchLabelled, EpochOpened, Omitted, RulesJoined, RulesPinned, SummaryFailed, SummaryMade
@@ -81,6 +83,8 @@ class ContextState:
 
     def epoch_opened(self, event: EpochOpened, transcript: Sequence[Message]) -> None:
         """The fold happens: the view changes, turns become pairs."""
+        if event.at and event.at != len(transcript):
+            event = _by_ids(event)
         self.left_out.update(event.calls)
         fresh = [turn for turn in event.moved if turn not in self.moved]
         if fresh:
@@ -118,6 +122,14 @@ class ContextState:
     def turn_at(self, message: int) -> int:
         """The number of the turn that a message belongs to; -1 before the first."""
         return bisect_right(self.turns, message) - 1
+
+
+def _by_ids(event: EpochOpened) -> EpochOpened:
+    """What can be taken from an epoch when rows of the log before it were lost: places and turns have other numbers.
+
+    More is shown then; the next request folds again where that is too much.
+    """
+    return replace(event, dropped=(), sizes=(), kept=(), shortened=(), thinking=0, moved=(), shown=(), calls={})
 
 
 def _gone(event: EpochOpened) -> list[Omitted]:

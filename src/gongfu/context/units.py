@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from gongfu.context.ledger import Ledger, part_tokens
+from gongfu.context.ledger import Ledger, message_tokens, part_tokens
+from gongfu.context.shorten import LONG_TEXT, LONG_VALUE, cut_message, masked_call, worth_masking
 from gongfu.context.tiers import REGULAR, STATE_TOOLS, call_tier, message_tier
 from gongfu.core.base import Base
 from gongfu.core.messages import CallPart, Message, ResultPart
@@ -15,10 +16,6 @@ Kind: TypeAlias = Literal["text", "tools"]
 MASK = 40
 """Tokens that a masked result takes, about: its label, its size and where the whole of it is."""
 LONG_RESULT = 800  # characters of a result that a fold masks once ten newer ones have followed
-WORTH = 200  # characters of a result that masking would not make shorter
-LONG_TEXT = 4096  # tokens of a text that a fold cuts to head and tail
-CUT_TEXT = 4096  # bytes that are left of it
-_ARGUMENTS = 400
 _WHOLE = ("read_file", "write_file")
 
 
@@ -96,7 +93,7 @@ def units(slots: Sequence[Slot], ledger: Ledger) -> list[Unit]:
 
 def _text(slot: Slot, ledger: Ledger) -> Unit:
     tokens = ledger.tokens(slot.shown)
-    less = min(tokens, CUT_TEXT // 4 + 40) if tokens > LONG_TEXT else tokens
+    less = min(tokens, message_tokens(cut_message(slot.shown, slot.at))) if tokens > LONG_TEXT else tokens
     return Unit(at=slot.at, size=1, kind="text", tier=message_tier(slot.raw), tokens=tokens, less=less)
 
 
@@ -138,18 +135,18 @@ def _tools(
     for call in calls:
         result = results.get(call.id)
         size = 0 if result is None else len(result.text)
-        if result is not None and (size > WORTH or result.images):
+        if result is not None and worth_masking(result):
             left += MASK
             worth = True
             long = long or size > LONG_RESULT or bool(result.images)
         elif result is not None:
             left += part_tokens(result)
-        if len(call.arguments) > _ARGUMENTS:
-            gain += max(0, part_tokens(call) - _ARGUMENTS // 4)
+        if len(call.arguments) > LONG_VALUE and (masked := masked_call(call)) is not call:
+            gain += max(0, part_tokens(call) - part_tokens(masked))
             long = long or len(call.arguments) > LONG_RESULT
         if path := path_of(call):
             paths.append(path)
-            if call.name in _WHOLE and '"offset"' not in call.arguments:
+            if call.name in _WHOLE and result is not None and result.status == "done" and not _bounded(call):
                 renews.append(path)
     if worth:
         gain += max(0, results_cost - left - PER_MESSAGE)
@@ -158,6 +155,11 @@ def _tools(
         part=part, state=calls[0].name if len(calls) == 1 and calls[0].name in STATE_TOOLS else "", long=long,
         paths=tuple(paths), renews=tuple(renews), names=tuple([c.name for c in calls]),
     )  # fmt: skip
+
+
+def _bounded(call: CallPart) -> bool:
+    """Whether a call reads some lines of a file only."""
+    return call.name == "read_file" and ('"offset"' in call.arguments or '"limit"' in call.arguments)
 
 
 def path_of(call: CallPart) -> str:

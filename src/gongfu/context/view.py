@@ -7,18 +7,16 @@ from operator import is_
 
 from msgspec.structs import replace
 
-from gongfu.context.shorten import head_tail, masked_call, masked_result
+from gongfu.context.shorten import cut_message, masked_call, masked_result, shrunk_result, worth_masking
 from gongfu.context.tiers import RULES
-from gongfu.context.units import CUT_TEXT, LONG_TEXT, Slot
+from gongfu.context.units import Slot
 from gongfu.core.messages import (
     CallPart,
     Message,
     Part,
     ReasoningPart,
-    TextPart,
     user,
 )
-from gongfu.core.tokens import text_tokens
 from gongfu.core.told import EpochOpened
 
 
@@ -37,13 +35,19 @@ class View:
         self.masked: set[str] = set()
         self.nonce = ""
         self._shrunk: dict[str, int] = {}
+        self._trimmed: set[str] = set()
         self._next = 0
         self._tried: tuple[tuple[object, ...], int, list[Slot]] | None = None
 
     @property
     def cut(self) -> set[str]:
-        """The calls whose results are not shown in full."""
-        return self.masked.union(self._shrunk)
+        """The calls that are not shown in full, or whose results are not."""
+        return self.masked.union(self._shrunk, self._trimmed)
+
+    @property
+    def taken(self) -> int:
+        """How many messages of the transcript were taken in."""
+        return self._next
 
     def fresh(self, transcript: Sequence[Message]) -> Sequence[Message]:
         """The messages that `sync` would take in."""
@@ -58,6 +62,18 @@ class View:
             self.messages.append(shown)
         self._next = len(transcript)
 
+    def mend(self, transcript: Sequence[Message]) -> None:
+        """Results that were lost from the log were made up: show them where their calls are shown."""
+        slots = list(self.slots)
+        for place in range(1, len(slots)):
+            slot, asked = slots[place], slots[place - 1]
+            if slot.raw.role == "tool" and slot.raw is not transcript[slot.at]:
+                there = {r.call_id: r for r in (*transcript[slot.at].results, *slot.shown.results)}
+                parts = tuple(there[c.id] for c in asked.shown.calls if c.id in there)
+                slots[place] = Slot(at=slot.at, raw=transcript[slot.at], shown=replace(slot.shown, parts=parts))
+        self.slots = slots
+        self.messages = [*self.messages[: self.head], *(slot.shown for slot in slots)]
+
     def open(self, event: EpochOpened, transcript: Sequence[Message], labels: Mapping[str, str]) -> None:
         """Begin the epoch: what it drops goes, what it masks is masked, for good."""
         self.sync(transcript)
@@ -66,6 +82,7 @@ class View:
         self.epoch = event.epoch
         self.masked.update(event.masked)
         self._shrunk.update(event.shrunk)
+        self._trimmed.update(event.trimmed)
         self.slots = slots
         heads = head_of(event)
         self.head = len(heads)
@@ -77,7 +94,9 @@ class View:
 
     def _left(self, event: EpochOpened, labels: Mapping[str, str]) -> list[Slot]:
         """The slots that stay. What was tried last is known when the same decisions come again."""
-        decisions = (event.masked, event.shrunk, event.shortened, event.dropped, event.kept, event.thinking)
+        decisions = (
+            event.masked, event.shrunk, event.trimmed, event.shortened, event.dropped, event.kept, event.thinking
+        )  # fmt: skip
         if self._tried is not None:
             tried, count, left = self._tried
             if count == len(self.slots) and all(map(is_, tried, decisions)):
@@ -134,9 +153,11 @@ class _Changes:
         self._shortened = set(event.shortened)
         self._masked = masked & set(event.masked)
         self._shrunk = shrunk
+        self._trimmed = set(event.trimmed)
         self._labels = labels
         self._thinking = event.thinking
         self._names: Mapping[str, str] = {}
+        self._asked = False  # whether calls are shown that the next tool message answers
 
     def of(self, slot: Slot, *, gone: bool) -> Message | None:
         """The message as it is shown from now on; None when nothing of it stays."""
@@ -152,7 +173,7 @@ class _Changes:
             return None
         else:
             shown = self._plain(slot)
-        return _cut(shown, slot.at) if shown is not None and slot.at in self._shortened else shown
+        return cut_message(shown, slot.at) if shown is not None and slot.at in self._shortened else shown
 
     def _results(self, slot: Slot, *, gone: bool) -> Message | None:
         whole = {r.call_id: r for r in slot.raw.results}
@@ -163,11 +184,13 @@ class _Changes:
                 continue
             new = result
             if call in self._masked:
-                new = masked_result(whole.get(call, result), self._labels.get(call, ""), self._names.get(call, "tool"))
-            elif call in self._shrunk and len(result.text) > self._shrunk[call]:
-                new = replace(result, text=head_tail(result.text, self._shrunk[call], f"recall id={call}"))
+                raw = whole.get(call, result)
+                if worth_masking(raw):
+                    new = masked_result(raw, self._labels.get(call, ""), self._names.get(call, "tool"))
+            elif call in self._shrunk:
+                new = shrunk_result(result, self._shrunk[call])
             parts.append(new)
-        return _with(slot.shown, parts) if parts else None
+        return _with(slot.shown, parts) if self._asked else None  # of a damaged log it may be empty until it is mended
 
     def _calls(self, slot: Slot, *, gone: bool) -> Message | None:
         parts: list[Part] = []
@@ -177,9 +200,11 @@ class _Changes:
                 if gone and part.id not in self._kept:
                     continue
                 calls += 1
-                parts.append(masked_call(part) if part.id in self._masked else part)
-            elif not (isinstance(part, ReasoningPart) and (gone or slot.at < self._thinking)):
+                short = part.id in self._masked or part.id in self._trimmed
+                parts.append(masked_call(part) if short else part)
+            elif not (isinstance(part, ReasoningPart) and slot.at < self._thinking):
                 parts.append(part)
+        self._asked = calls > 0
         return _with(slot.shown, parts) if calls else None
 
     def _plain(self, slot: Slot) -> Message:
@@ -193,16 +218,6 @@ def _with(message: Message, parts: Sequence[Part]) -> Message:
     old = message.parts
     same = len(old) == len(parts) and all(a is b for a, b in zip(old, parts, strict=True))
     return message if same else replace(message, parts=tuple(parts))
-
-
-def _cut(shown: Message, at: int) -> Message:
-    parts = tuple(
-        TextPart(text=head_tail(p.text, CUT_TEXT, f"recall id=u{at}"))
-        if isinstance(p, TextPart) and text_tokens(p.text) > LONG_TEXT // 2
-        else p
-        for p in shown.parts
-    )
-    return replace(shown, parts=parts)
 
 
 def _scrubbed(message: Message, nonce: str) -> Message:

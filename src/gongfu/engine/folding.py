@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from gongfu.context.ledger import message_tokens, part_tokens
 from gongfu.core.events import EpochOpened, SummaryMade
 from gongfu.core.told import FoldReason
 
@@ -58,7 +59,8 @@ class Folding:
         from gongfu.context.fold import decide  # a short run never folds
 
         task = self._task(keep_recent, back=back)
-        for attempt in (task, replace(task, start=4)):
+        for start, trim in ((task.start, False), (4, False), (4, True)):
+            attempt = task if start < 4 else self._hard(task, trim=trim)
             decided = decide(attempt)
             if decided is None:
                 return None
@@ -98,7 +100,22 @@ class Folding:
             back=back,
             key_absent=context.key_absent,
             start=2 if hard else 1,
+            running=len(context.turns) - 1 if self._state.interrupted() else -1,
         )
+
+    def _hard(self, task: Task, *, trim: bool) -> Task:
+        """The task of the last rung: only what must stay, the newest results cut where even that is too much."""
+        from gongfu.context.shorten import shown_bytes, trimmed_message
+
+        slots = self._state.context.view.slots
+        at = next((n for n in range(len(slots) - 1, 0, -1) if slots[n].shown.role == "tool"), 0)
+        if not at:
+            return replace(task, start=4)
+        results = slots[at].shown.results
+        newest = tuple((r.call_id, part_tokens(r), shown_bytes(r)) for r in results)
+        asked = slots[at - 1].shown
+        spared = message_tokens(asked) - message_tokens(trimmed_message(asked, slots[at - 1].at)) if trim else 0
+        return replace(task, start=4, newest=newest, trim=trim, spared=spared)
 
     def _opened(self, *, forced: bool, least: int) -> EpochOpened:
         """The event of an epoch that changes nothing yet."""
@@ -131,6 +148,7 @@ class Folding:
             visits=decided.visits,
             masked=decided.masked,
             shrunk=decided.shrunk,
+            trimmed=decided.trimmed,
             shortened=decided.shortened,
             dropped=decided.dropped,
             sizes=decided.sizes,

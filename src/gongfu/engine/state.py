@@ -14,6 +14,7 @@ from gongfu.core.events import (
     AnyEvent,
     BatchLabelled,
     EpochOpened,
+    HistoryRepaired,
     MessageAdded,
     PromptDropped,
     PromptQueued,
@@ -98,12 +99,16 @@ class SessionState:
             case ToolFinished(call=call):
                 self.started_calls.discard(call)
                 self.calls = max(self.calls, _number(call))
+                if self.transcript.filled < self.context.view.taken:  # a damaged log: it should have been there before
+                    self.context.view.mend(self.transcript.messages)
             case AnswerReceived():
                 self._answer(event)
             case RequestSent():
                 self._sent(event)
             case RequestFailed(fault="overflow", request=request):
                 self._overflowed(request)
+            case HistoryRepaired():
+                self.context.view.mend(self.transcript.messages)
             case TodoChanged(items=items):
                 self.todo = items
             case WindowObserved(model=model, served=served):

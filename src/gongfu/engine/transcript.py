@@ -35,6 +35,7 @@ class Transcript:
     def __init__(self) -> None:
         self._messages: list[Message] = []
         self._groups: dict[str, _Group] = {}
+        self.filled = -1  # the place of the tool message that got a result last
         self._own = ""  # a sub-agent's name; in its own session it is the main agent
         self.strays: list[str] = []
 
@@ -74,6 +75,7 @@ class Transcript:
         group.results[result.call_id] = result
         parts = tuple(group.results[c.id] for c in group.calls if c.id in group.results)
         self._messages[group.at] = Message(role="tool", parts=parts)
+        self.filled = group.at
 
     @property
     def messages(self) -> list[Message]:
