@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from gongfu.context.receipt import Receipt
 from gongfu.context.rules.envelope import envelopes
-from gongfu.context.xray import PARTS, left_out, part_of, picture, totals, xray
+from gongfu.context.xray import PARTS, left_out, note_units, part_of, picture, totals, xray
 from gongfu.core import events as ev
+from gongfu.core.messages import Message, TextPart
 from gongfu.core.specs import Usage
 from gongfu.core.told import (
     AgentFinished,
@@ -45,6 +46,18 @@ def receipt(*included: Included, **fields: object) -> Receipt:
 def test_every_block_has_its_part(id: str, tier: int, part: str) -> None:
     assert part_of(Included(id=id, tier=tier)) == part
     assert part in PARTS
+
+
+def test_notes_of_gongfu_are_no_answers_of_the_model() -> None:
+    messages = [
+        Message(role="user", parts=(TextPart(text="<environment>"),), kind="note"),
+        Message(role="user", parts=(TextPart(text="Fix it."),)),
+        Message(role="user", parts=(TextPart(text="[agent-1 reports]"),), kind="note", agent="agent-1"),
+    ]
+    notes = note_units(messages)
+    held = [Included(id=f"u{at}", tier=tier, tokens=1) for at, tier in enumerate((3, 1, 2))]
+    assert [part_of(item, notes) for item in held] == ["notes", "user", "key"]
+    assert [s.part for s in picture(receipt(*held), notes).slices] == ["notes", "user", "key"]
 
 
 def test_the_parts_of_a_request_add_up_to_its_window() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from gongfu.context.xray import Xray, unit_names, xray
+from gongfu.context.xray import Xray, note_units, unit_names, xray
 from gongfu.core.events import BatchLabelled, Entry, MessageAdded, PromptQueued, TurnStarted
 from gongfu.core.messages import Message
 from gongfu.engine.transcript import Transcript
@@ -30,5 +30,5 @@ def look(row: SessionRow, entries: Iterable[Entry]) -> Xray:
                 labels.update(dict.fromkeys(calls, text))
             case _:
                 pass
-    units = unit_names(transcript.messages, labels)
-    return replace(xray(kept), session=row.id, title=row.title, parent=row.parent, units=units)
+    units, notes = unit_names(transcript.messages, labels), note_units(transcript.messages)
+    return replace(xray(kept), session=row.id, title=row.title, parent=row.parent, units=units, notes=notes)

@@ -39,8 +39,10 @@ _NAMES = {
 }  # fmt: skip
 
 
-def part_of(item: Included) -> str:
-    """The name in `PARTS` that a block or unit counts under."""
+def part_of(item: Included, notes: Collection[str] = ()) -> str:
+    """The name in `PARTS` that a block or unit counts under. `notes` are the units in which Gongfu speaks."""
+    if item.id in notes:
+        return "notes"
     name = item.id.partition(":")[0]
     return _NAMES.get(name) or _TIERS[item.tier if 0 <= item.tier < len(_TIERS) else -1]
 
@@ -69,11 +71,11 @@ class Picture(Base, frozen=True):
     whole: int
 
 
-def picture(receipt: Receipt) -> Picture:
-    """Divide a request into its parts."""
+def picture(receipt: Receipt, notes: Collection[str] = ()) -> Picture:
+    """Divide a request into its parts; `notes` as in `part_of`."""
     sums: dict[str, list[int]] = {}
     for item in receipt.included:
-        line = sums.setdefault(part_of(item), [0, 0, 0])
+        line = sums.setdefault(part_of(item, notes), [0, 0, 0])
         line[0] += item.tokens
         line[1] += 1
         line[2] += item.level == "masked"
@@ -207,7 +209,10 @@ class Child(Base, frozen=True):
 
 
 class Xray(Base, frozen=True):
-    """All that the log of one session tells of its requests. `units` says in a few words what "u12" and others are."""
+    """All that the log of one session tells of its requests. `units` says in a few words what "u12" and others are.
+
+    `notes` are the units in which Gongfu itself speaks to the model: where it works, what earlier sessions left open.
+    """
 
     session: str
     title: str = ""
@@ -218,6 +223,7 @@ class Xray(Base, frozen=True):
     joined: tuple[str, ...] = ()
     children: tuple[Child, ...] = ()
     units: dict[str, str] = {}
+    notes: frozenset[str] = frozenset()
 
     def fold_of(self, receipt: Receipt) -> Fold | None:
         """The fold that opened the epoch of a request; None in the first epoch and for work beside the turn."""
@@ -243,6 +249,11 @@ def unit_names(messages: Sequence[Message], labels: Mapping[str, str]) -> dict[s
         words = " ".join(message.text.split())
         names[f"u{at}"] = told or calls or (words if len(words) <= _WORDS else f"{words[: _WORDS - 1]}…")
     return names
+
+
+def note_units(messages: Sequence[Message]) -> frozenset[str]:
+    """The units of a transcript that are notes of Gongfu; what a sub-agent reports is its own word and none."""
+    return frozenset(f"u{at}" for at, m in enumerate(messages) if m.kind == "note" and not m.agent)
 
 
 def xray(entries: Iterable[Entry]) -> Xray:

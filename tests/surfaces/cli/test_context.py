@@ -142,7 +142,7 @@ def test_what_was_left_out_is_told_with_why_and_how_it_comes_back(told: Program)
     shown = told.call("context").out
     assert re.search(r"folded away +1 +60\.0k  u7\n", shown)
     assert re.search(r"no room +1 +9\.0k  rule:CLAUDE.md\n", shown)
-    assert re.search(r"became earlier turns +1 +90  u5\n", shown)
+    assert re.search(r"became past exchanges +1 +90  u5\n", shown)
     assert re.search(r"excluded by your word +1 +300  rule:old.md\n", shown)
     assert "the model can bring it back with `recall`" in shown
 
@@ -163,8 +163,10 @@ def test_a_fold_and_the_cache_are_told(told: Program) -> None:
     assert "81.0k → 48.0k tokens, step 2 of 4: ordinary tool calls left out." in shown
     assert "Results masked: 2; stretches left out: 1; turns moved: 1." in shown
     assert "Asked to keep: the parser" in shown
-    assert "It does not begin with all of the one before: folded: the context was nearly full." in shown
-    assert re.search(r"request 5: folded: the context was nearly full, 80\.\dk tokens anew", shown), shown
+    assert "It does not begin with all of the one before: folded (the context was nearly full)." in shown
+    assert re.search(
+        r"request 5: folded \(the context was nearly full\); 80\.\dk tokens of the one before not reused", shown
+    ), shown
     assert "First epoch: the history is whole" in told.call("context", "--request", "2").out
 
 

@@ -35,11 +35,13 @@ OWN_TERMINAL = (
 
 
 class Terminal:
-    """A program on a pseudo-terminal of 80 columns."""
+    """A program on a pseudo-terminal, of 80 columns unless `columns` says otherwise."""
 
-    def __init__(self, program: Program, *args: str, stdin: int | None = None, **env: str) -> None:
+    def __init__(
+        self, program: Program, *args: str, stdin: int | None = None, columns: int = COLUMNS, **env: str
+    ) -> None:
         self.fd, inner = pty.openpty()
-        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 30, COLUMNS, 0, 0))
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
 
         self.process = subprocess.Popen(
             [sys.executable, "-c", OWN_TERMINAL, *PYTHON, *args], cwd=program.folder, env={**program.env, **env},

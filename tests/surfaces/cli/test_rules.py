@@ -64,14 +64,14 @@ def test_configured_and_delivered_are_kept_apart_and_followed_is_never_claimed(p
     assert program.call("rules", "classify", "AGENTS.md#b", "excluded", "--why", "superseded").code == 0
     serve(Call("shell", {"command": "true"}), Say("Done."))
     before = program.call("rules")
-    assert re.search(r"^mandatory +- .*AGENTS\.md#A$", before.out, re.MULTILINE), before
+    assert re.search(r"^AGENTS\.md#A +mandatory +- ", before.out, re.MULTILINE), before
     session = run_once(program)
     for args in ((), ("show",), ("show", session), ("show", session[:14])):
         out = program.call("rules", *args).out
-        assert re.search(r"^mandatory +2/2 +\d+ +[0-9a-f]{12} +\. +AGENTS\.md#A$", out, re.MULTILINE), out
-        assert re.search(r"^excluded \(superseded\) +never .* AGENTS\.md#B$", out, re.MULTILINE), out
-        assert re.search(r"^optional \(unclassified\) +2/2 .* CLAUDE\.md$", out, re.MULTILINE), out
-        assert re.search(r"not yet .* web \(joins when touched\) +web/AGENTS\.md$", out, re.MULTILINE), out
+        assert re.search(r"^AGENTS\.md#A +mandatory +2/2 +\d+ +[0-9a-f]{12} +\.$", out, re.MULTILINE), out
+        assert re.search(r"^AGENTS\.md#B +excluded \(superseded\) +never ", out, re.MULTILINE), out
+        assert re.search(r"^CLAUDE\.md +optional \(unclassified\) +2/2 ", out, re.MULTILINE), out
+        assert re.search(r"^web/AGENTS\.md .* not yet .* web \(joins when touched\)$", out, re.MULTILINE), out
         assert "Ignored: e/AGENTS.md (empty)" in out
         assert "Whether a model follows a rule is not known" in out
     shown = data(program.call("rules", "show", "--json", session))
@@ -246,6 +246,24 @@ def test_every_sentence_of_the_area_is_said_in_both_languages() -> None:
         assert english
         assert re.findall(r"{(\w+)", english) or not re.findall(r"{(\w+)", chinese), name
         assert set(re.findall(r"{(\w+)", english)) == set(re.findall(r"{(\w+)", chinese)), name
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_in_a_narrow_terminal_the_names_of_the_rules_stay(program: Program, language: str) -> None:
+    from gongfu.surfaces.cli.width import width
+
+    from .test_pty import Terminal
+
+    write(program, AGENTS_md="Use tabs.\n", web__AGENTS_md="Web.\n")
+    terminal = Terminal(program, "rules", "--lang", language, columns=40)
+    assert terminal.end() == 0
+    lines = terminal.plain.splitlines()
+    assert max(map(width, lines)) <= 40, terminal.plain
+    assert [line.split()[0] for line in lines if line.lstrip().startswith(("AGENTS", "web/"))] == [
+        "AGENTS.md",
+        "web/AGENTS.md",
+    ]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")

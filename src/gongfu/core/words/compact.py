@@ -17,8 +17,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "cut_one": ("1 long text is cut to head and tail", "1 段长文本只保留首尾"),
     "dropped": ("{count} calls are left out, behind one note", "{count} 次调用被略去，由一条说明代替"),
     "dropped_one": ("1 call is left out, behind one note", "1 次调用被略去，由一条说明代替"),
-    "moved": ("{count} turns moved to summary and past exchanges", "{count} 个轮次移入摘要和过往对话"),
-    "moved_one": ("1 turn moved to summary and past exchanges", "1 个轮次移入摘要和过往对话"),
+    "moved": ("{count} turns moved to summary and past exchanges", "{count} 轮移入摘要和过往问答"),
+    "moved_one": ("1 turn moved to summary and past exchanges", "1 轮移入摘要和过往问答"),
     "focus": ("kept above all: {focus}", "优先保留：{focus}"),
     "back": (
         "Nothing was deleted. The model brings text back with its tool `recall`{example}; `gongfu show {session}`"

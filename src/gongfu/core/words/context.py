@@ -23,6 +23,6 @@ TEXT = {
     "summaries_stopped": (
         "Three summaries of this conversation failed in a row (the last: {reason}), so no model is asked for one any "
         "more in this session. Nothing is lost: what leaves the context is summed up by rule, and `recall` finds the rest.",
-        "本次对话的摘要已连续失败三次（最近一次：{reason}），本会话不再向模型请求摘要。没有丢失任何内容：移出上下文的部分改由规则摘录，其余可用 `recall` 找回。",
+        "本次对话的摘要已连续失败三次（最近一次：{reason}），本会话不再向模型请求摘要。没有丢失任何内容：移出上下文的部分改由规则摘录，其余可用 `recall` 取回。",
     ),
 }

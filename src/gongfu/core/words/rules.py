@@ -161,20 +161,24 @@ TEXT = {
     "why_withdrawn": ("withdrawn", "已撤回"),
     "unclassified": ("unclassified", "未分类"),
     "changed_was": ("changed since it was {duty}", "内容已变，原为{duty}"),
-    "head_configured": ("CONFIGURED", "配置"),
+    "head_configured": ("CONFIGURED", "已配置"),
     "head_delivered": ("DELIVERED", "已送达"),
     "head_tokens": ("TOKENS", "TOKEN"),
     "head_hash": ("HASH", "哈希"),
     "head_scope": ("SCOPE", "范围"),
     "head_rule": ("RULE", "规则"),
     "title_session": (
-        "Rules of session {session}: revision {revision}, fingerprint {fingerprint}, by {by}",
-        "会话 {session} 的规则：第 {revision} 版，指纹 {fingerprint}，来源 {by}",
+        "Rules of session {session}: revision {revision}, fingerprint {fingerprint}, from {by}",
+        "会话 {session} 的规则：第 {revision} 版，指纹 {fingerprint}，来自{by}",
     ),
     "title_disk": (
         "Rules that a new session is pinned to: fingerprint {fingerprint}",
         "新会话将固定的规则：指纹 {fingerprint}",
     ),
+    "by_start": ("the start of the session", "会话开始时"),
+    "by_first_run": ("the first run", "首次运行"),
+    "by_classify": ("`gongfu rules classify`", "`gongfu rules classify`"),
+    "by_refresh": ("a refresh", "一次刷新"),
     "not_yet": ("not yet", "尚未"),
     "never": ("never", "从不"),
     "joins": ("joins when touched", "触及时加入"),
@@ -203,7 +207,7 @@ TEXT = {
     ),
     "legend": (
         "Configured is what you decided, delivered is what requests carried. Whether a model follows a rule is not known.",
-        "“配置”是你的决定，“已送达”是请求中实际携带的内容。模型是否遵守规则无从得知。",
+        "“已配置”是你的决定，“已送达”是请求中实际携带的内容。模型是否遵守规则无从得知。",
     ),
     "none": (
         "There are no rule files here (AGENTS.md, CLAUDE.md, .gongfu/rules/*.md).",
@@ -212,12 +216,12 @@ TEXT = {
     "none_session": ("No rules were pinned to this session.", "本会话没有固定任何规则。"),
     "no_history": ("Nothing was said of the rules here yet.", "这里还没有关于规则的记录。"),
     "revision": (
-        "{when}  revision {revision}  {fingerprint}  {count} files  by {by}",
-        "{when}  第 {revision} 版  {fingerprint}  {count} 个文件  来源 {by}",
+        "{when}  revision {revision}  {fingerprint}  {count} files  from {by}",
+        "{when}  第 {revision} 版  {fingerprint}  {count} 个文件  来自{by}",
     ),
     "classified": ("{rule} is {duty} (text {hash})", "{rule}：{duty}（内容 {hash}）"),
     "classified_note": (
-        "This holds for new sessions, as long as the text stays as it is. `gongfu rules refresh` brings it to one that exists.",
+        "It holds for new sessions until the text changes. `gongfu rules refresh` brings it to a session that exists.",
         "对新会话生效，直到内容改变。已有会话请用 `gongfu rules refresh`。",
     ),
     "change_added": ("added", "新增"),
@@ -252,8 +256,8 @@ TEXT = {
     ),
     # --- the first run in a project
     "question": (
-        "This project has rules for agents: {rules} (about {tokens:,} tokens). Which must every request carry? A rule that must and cannot be delivered stops the run.",
-        "本项目有面向智能体的规则：{rules}（约 {tokens:,} 个 token）。哪些必须随每个请求送达？必须送达而无法送达时会停止运行。",
+        "This project has rules for agents: {rules} (about {tokens:,} tokens). Which must every request carry? When such a rule cannot be carried, nothing is sent.",
+        "本项目有面向智能体的规则：{rules}（约 {tokens:,} 个 token）。哪些必须随每个请求送达？这样的规则无法送达时，不发送任何内容。",
     ),
     "answer_mandatory-root": ("those at the root of the project", "项目根目录下的规则"),
     "answer_mandatory-all": ("all of them", "全部规则"),
@@ -263,7 +267,7 @@ TEXT = {
         "{wanted!r} 不是规则选项；可用的有 mandatory-root、mandatory-all 和 optional。",
     ),
     "left_out": (
-        "Optional rules were left out for want of room: {rules} ({tokens:,} tokens). `gongfu rules classify PATH mandatory` makes one a must.",
+        "Optional rules were left out for want of room: {rules} ({tokens:,} tokens). `gongfu rules classify PATH mandatory` makes one mandatory.",
         "因空间不足，省略了可选规则：{rules}（{tokens:,} 个 token）。用 `gongfu rules classify PATH mandatory` 可设为必须。",
     ),
 }

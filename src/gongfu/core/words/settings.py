@@ -45,7 +45,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "model_settings.NAME.window": (
         "Context window in tokens; 0 takes the catalog's.",
-        "上下文窗口（词元）；0 表示用目录中的值。",
+        "上下文窗口（token）；0 表示用目录中的值。",
     ),
     "model_settings.NAME.max_context_tokens": (
         "Cap on the window used, for money's sake; 0 uses the whole window.",
@@ -74,12 +74,12 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "model_settings.NAME.input_price": (
         "US dollars for a million prompt tokens.",
-        "每百万提示词元的价格（美元）。",
+        "每百万提示token的价格（美元）。",
     ),
     "model_settings.NAME.cached_price": ("The same, read from the cache.", "同上，从缓存读取时的价格。"),
     "model_settings.NAME.output_price": (
         "US dollars for a million generated tokens.",
-        "每百万生成词元的价格（美元）。",
+        "每百万生成token的价格（美元）。",
     ),
     "permission": ("What may run without asking.", "哪些操作无需询问。"),
     "permission.mode": (
@@ -90,7 +90,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "limits.max_steps": ("Requests of the main model in one turn.", "一轮中主模型的请求次数。"),
     "limits.max_cost": ("US dollars in one turn.", "一轮的费用（美元）。"),
     "limits.max_minutes": ("Minutes in one turn.", "一轮的分钟数。"),
-    "limits.max_tokens": ("Prompt and generated tokens in one turn.", "一轮的提示与生成词元数。"),
+    "limits.max_tokens": ("Prompt and generated tokens in one turn.", "一轮的提示与生成token数。"),
     "limits.extra_steps_on_continue": (
         "Further steps when a stopped turn goes on.",
         "停止的一轮继续时追加的步数。",

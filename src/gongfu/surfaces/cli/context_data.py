@@ -54,7 +54,7 @@ def receipt_fields(receipt: Receipt, *, whole: bool = True) -> dict[str, Any]:
 
 def request_fields(seen: Xray, receipt: Receipt) -> dict[str, Any]:
     """A receipt with where its tokens go, what was left out by reason, its rules, and the fold of its epoch."""
-    shown, fold = picture(receipt), seen.fold_of(receipt)
+    shown, fold = picture(receipt, seen.notes), seen.fold_of(receipt)
     return {
         **receipt_fields(receipt),
         "parts": {

@@ -26,7 +26,7 @@ class View(Page, frozen=True):
         """Everything about one request, and the session around it."""
         blocks = [
             self._head(seen, receipt),
-            self._picture(receipt),
+            self._picture(seen, receipt),
             self._held(seen, receipt),
             self._left(seen, receipt),
             self._rules(seen, receipt),
@@ -72,8 +72,8 @@ class View(Page, frozen=True):
             "counted", real=tokens(usage.input), ratio=ratio, cached=tokens(usage.cached), output=tokens(usage.output)
         )
 
-    def _picture(self, receipt: Receipt) -> list[str]:
-        chart, shown = self._chart, picture(receipt)
+    def _picture(self, seen: Xray, receipt: Receipt) -> list[str]:
+        chart, shown = self._chart, picture(receipt, seen.notes)
         rest = [("free", shown.free), ("reserve", shown.reserve), ("margin", shown.margin)]
         parts = [*((s.part, s.tokens) for s in shown.slices), *rest]
         whole = max(1, sum(amount for _, amount in parts))
@@ -107,7 +107,7 @@ class View(Page, frozen=True):
         rows = [
             [
                 one_line(i.id),
-                self._tell(f"part_{part_of(i)}"),
+                self._tell(f"part_{part_of(i, seen.notes)}"),
                 tokens(i.tokens),
                 self._tell("level_masked") if i.level == "masked" else "",
                 one_line(seen.units.get(i.id, "")),
@@ -228,7 +228,9 @@ class View(Page, frozen=True):
         lines = [self._title("cache_title")]
         if receipt.share is not None:
             share = percent(receipt.reused, receipt.raw)
-            text = self._tell("cache_this", reused=tokens(receipt.reused), raw=tokens(receipt.raw), share=share)
+            whole, raw = receipt.estimate, max(1, receipt.raw)  # in the measure of all other figures, calibrated
+            reused = tokens(min(whole, receipt.reused * whole // raw))
+            text = self._tell("cache_this", reused=reused, whole=tokens(whole), share=share)
             reason = self._broke(receipt.broke, receipt.fold)
             more = self._tell("cache_broke", reason=reason) if receipt.broke else self._tell("cache_whole")
             if receipt.broke == "first":
@@ -253,12 +255,12 @@ class View(Page, frozen=True):
         if summed.breaks:
             lines.append(f"  {self._tell('cache_breaks')}")
             shown = summed.breaks if self.verbose else summed.breaks[-5:]
+            if len(shown) < len(summed.breaks):
+                lines += self._dim(f"    {self._tell('earlier', count=len(summed.breaks) - len(shown))}")
             for broken in shown:
                 reason = self._broke(broken.reason, broken.fold)
                 text = self._tell("cache_break", number=broken.number, reason=reason, lost=tokens(broken.lost))
                 lines += [f"    {line}" for line in self._wrapped(text, 4)]
-            if len(shown) < len(summed.breaks):
-                lines += self._dim(f"    {self._tell('more', count=len(summed.breaks) - len(shown))}")
         return lines
 
     def _real(self, line: Purpose) -> str:
@@ -269,7 +271,7 @@ class View(Page, frozen=True):
         word = self._word(f"xray.broke_{reason}", reason)
         if reason != "epoch" or not fold:
             return word
-        return self._word("cli.because", word, what=word, why=self._word(f"xray.fold_{fold}", fold))
+        return word + self.speech("labels.in_brackets", what=self._word(f"xray.fold_{fold}", fold))
 
     # --- sub-agents ---
 

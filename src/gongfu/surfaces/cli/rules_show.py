@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.context_page import NARROW
 from gongfu.surfaces.cli.options import Opening
+from gongfu.surfaces.cli.width import wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gongfu.app import App
     from gongfu.app.rule_view import Seen
@@ -129,47 +131,64 @@ def _print(cli: Cli, seen: Seen, lines: Sequence[_Line]) -> None:
     if not lines and not pinned.ignored:
         cli.note(say("rules.none_session" if seen.session else "rules.none"))
         return
-    if seen.session:
-        cli.out.line(
-            say(
-                "rules.title_session", session=seen.session, revision=pinned.revision, by=pinned.by,
-                fingerprint=pinned.fingerprint[:12],
-            )
-        )  # fmt: skip
-    else:
-        cli.out.line(say("rules.title_disk", fingerprint=pinned.fingerprint[:12]))
-    head = [say(f"rules.head_{name}") for name in ("configured", "delivered", "tokens", "hash", "scope", "rule")]
-    rows = [
-        [
-            _duty(cli, line),
-            _carried(cli, seen, line),
-            f"{line.tokens:,}",
-            line.sha256[:12],
-            _scope(cli, line),
-            line.rule,
-        ]
-        for line in lines
-    ]
-    shown = table([head, *rows], columns=cli.size()[0] if cli.out.tty else 0, right=(2,))
+    key = "rules.title_session" if seen.session else "rules.title_disk"
+    _tell(
+        cli, key, session=seen.session, revision=pinned.revision, by=_by(cli, pinned.by),
+        fingerprint=pinned.fingerprint[:12],
+    )  # fmt: skip
+    columns = cli.size()[0] if cli.out.tty else 0
+    names = ["rule", "configured", "delivered", "tokens", "hash", "scope"]
+    rows = [[cli.say(f"rules.head_{name}") for name in names], *(_row(cli, seen, line) for line in lines)]
+    if 0 < columns < NARROW:
+        rows = [row[:4] for row in rows]
+    shown = table(rows, columns=columns, right=(3,))
     cli.out.line("\n".join([dim(shown[0]), *shown[1:]]))
     for path, reason in pinned.ignored:
-        cli.out.line(say(f"rules.ignored_{reason}", path=path))
+        _tell(cli, f"rules.ignored_{reason}", path=path)
     for strong, weak in pinned.conflicts:
-        cli.out.line(say("rules.conflict", stronger=strong, weaker=weak))
+        _tell(cli, "rules.conflict", stronger=strong, weaker=weak)
     if seen.live and seen.live != pinned.fingerprint:
-        cli.out.line(say("rules.differs", session=seen.session, live=seen.live[:12]))
+        _tell(cli, "rules.differs", session=seen.session, live=seen.live[:12])
     if seen.other:
-        cli.out.line(dim(say("rules.other", session=seen.other)))
-    cli.out.line(dim(say("rules.legend")))
+        _tell(cli, "rules.other", paint=dim, session=seen.other)
+    _tell(cli, "rules.legend", paint=dim)
+
+
+def _tell(cli: Cli, key: str, *, paint: Callable[[str], str] = str, **values: object) -> None:
+    """A sentence in lines of the terminal's width."""
+    text = cli.say(key, **values)
+    for line in wrap(text, cli.size()[0]) if cli.out.tty else [text]:
+        cli.out.line(paint(line))
+
+
+def _by(cli: Cli, by: str) -> str:
+    """Whose word it was; a flag such as "--rules optional" stands for itself."""
+    word = by.replace(" ", "_")
+    return cli.say(f"rules.by_{word}") if word in ("start", "first_run", "classify", "refresh") else by
+
+
+def _row(cli: Cli, seen: Seen, line: _Line) -> list[str]:
+    return [
+        line.rule,
+        _duty(cli, line),
+        _carried(cli, seen, line),
+        f"{line.tokens:,}",
+        line.sha256[:12],
+        _scope(cli, line),
+    ]
 
 
 def _duty(cli: Cli, line: _Line) -> str:
     duty = cli.say(f"rules.duty_{line.duty}")
     if line.why:
-        return f"{duty} ({cli.say(f'rules.why_{line.why}')})"
+        return duty + _in_brackets(cli, cli.say(f"rules.why_{line.why}"))
     if line.was:
-        return f"{duty} ({cli.say('rules.changed_was', duty=cli.say(f'rules.duty_{line.was}'))})"
-    return duty if line.said else f"{duty} ({cli.say('rules.unclassified')})"
+        return duty + _in_brackets(cli, cli.say("rules.changed_was", duty=cli.say(f"rules.duty_{line.was}")))
+    return duty if line.said else duty + _in_brackets(cli, cli.say("rules.unclassified"))
+
+
+def _in_brackets(cli: Cli, text: str) -> str:
+    return cli.say("labels.in_brackets", what=text)
 
 
 def _carried(cli: Cli, seen: Seen, line: _Line) -> str:
@@ -184,7 +203,7 @@ def _scope(cli: Cli, line: _Line) -> str:
     scope = ", ".join(line.paths) if line.paths else line.scope
     if line.paths and line.scope not in (".", "~"):
         scope = f"{line.scope}: {scope}"
-    return f"{scope} ({cli.say('rules.joins')})" if line.joins else scope
+    return scope + _in_brackets(cli, cli.say("rules.joins")) if line.joins else scope
 
 
 def show_history(cli: Cli, *, session: str | None, as_json: bool, config: str | None, root: str | None) -> int:
@@ -215,13 +234,15 @@ def show_history(cli: Cli, *, session: str | None, as_json: bool, config: str | 
     for word in words:
         name = f"{word.path}#{word.heading}" if word.heading else word.path
         duty = cli.say(f"rules.duty_{word.duty}")
-        why = f" ({cli.say(f'rules.why_{word.why}')})" if word.why else ""
-        cli.out.line(f"{_when(word.at)}  {duty}{why}  {name}  {word.sha256[:12]}  {cli.out_style.dim(word.by)}")
+        why = _in_brackets(cli, cli.say(f"rules.why_{word.why}")) if word.why else ""
+        cli.out.line(
+            f"{_when(word.at)}  {duty}{why}  {name}  {word.sha256[:12]}  {cli.out_style.dim(_by(cli, word.by))}"
+        )
     for at, pinned in pins:
         cli.out.line(
             cli.say(
                 "rules.revision", when=_when(at), revision=pinned.revision, fingerprint=pinned.fingerprint[:12],
-                by=pinned.by, count=len(pinned.sources),
+                by=_by(cli, pinned.by), count=len(pinned.sources),
             )
         )  # fmt: skip
     if not words and not pins:
