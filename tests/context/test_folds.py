@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gongfu.context.ledger import Ledger, message_tokens
+from gongfu.context.shorten import masked_call
 from gongfu.context.units import Units
 from gongfu.core.events import (
     AnswerReceived,
@@ -220,6 +221,21 @@ def test_masked_calls_cost_what_the_fold_reckoned_with() -> None:
     assert event is not None
     assert event.rung < 4
     assert event.after <= 20_000 * 60 // 100
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "[" * 3000,
+        '{"a":' * 900 + "1" + "}" * 900,
+        '{"a":' + "[" * 700 + "]" * 700 + "}",
+        json.dumps({"a": "字" * 60_000}),
+    ],
+)
+def test_any_arguments_can_be_masked_or_stay(arguments: str) -> None:
+    call = CallPart(id="c1", name="write_file", arguments=arguments)
+    masked = masked_call(call)
+    assert masked is call or (len(masked.arguments) <= 1600 and isinstance(json.loads(masked.arguments), dict))
 
 
 @pytest.mark.parametrize("total", [5000, 9000])

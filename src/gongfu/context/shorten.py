@@ -45,13 +45,15 @@ def masked_call(call: CallPart) -> CallPart:
         return call
     try:
         values = msgspec.json.decode(call.arguments, type=dict[str, Any])
+        short = {key: _short(value, call.id) for key, value in values.items()}
+        if short == values and len(call.arguments) <= 4 * LONG_VALUE:
+            return call
+        arguments = msgspec.json.encode(short).decode()
     except msgspec.DecodeError:
         return call
-    short = {key: _short(value, call.id) for key, value in values.items()}
-    if short == values and len(call.arguments) <= 4 * LONG_VALUE:
-        return call
-    arguments = msgspec.json.encode(short).decode()
-    if len(arguments) > 4 * LONG_VALUE:
+    except RecursionError:  # nested beyond measure
+        arguments = ""
+    if not arguments or len(arguments) > 4 * LONG_VALUE:
         arguments = msgspec.json.encode(
             {"left_out": f"{len(call.arguments):,} characters: recall id={call.id}"}
         ).decode()
