@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -23,7 +24,7 @@ from gongfu.core.errors import (
 from gongfu.core.messages import user
 from gongfu.core.specs import ModelInfo, Usage
 from gongfu.models.openai_chat import OpenAIChat
-from gongfu.models.protocol import Answer, Delta, Prepared, Request, Text
+from gongfu.models.protocol import Answer, CallProgress, Delta, Prepared, Request, Text
 from gongfu.models.quirks import load_quirks
 from gongfu.models.transport import Transport
 from tests.bugs.streams import BASH, call, chunk, sse, usage
@@ -260,3 +261,35 @@ async def test_parallel_requests_of_one_adapter_do_not_mix() -> None:
                 group.start_soon(one, f"message {n}")
         assert found == {f"message {n}": f"message {n}" for n in range(8)}
         await model.aclose()
+
+
+async def test_what_comes_together_is_told_once_and_what_comes_by_itself_at_once() -> None:
+    words = [sse(chunk({"content": f"{n} "}), done=False) for n in range(4)]
+    written = [{"tool_calls": [call("bash", piece, id="a", index=0)]} for piece in ('{"command"', ': "ls"}')]
+    parts = [sse(chunk(delta), done=False) for delta in written]
+    end = sse(chunk({}, "tool_calls"))
+    together = await ask(lambda e: e.stream(b"".join((*words, *parts, end))))
+    assert together[1:-1] == [Text(text="0 1 2 3 "), CallProgress(name="bash", size=17)]
+    apart = await ask(lambda e: e.stream(*words, *parts, end))
+    assert [d.text for d in apart if isinstance(d, Text)] == ["0 ", "1 ", "2 ", "3 "]
+    assert apart[-1] == together[-1]
+
+
+async def test_text_that_came_with_an_error_is_told_before_it() -> None:
+    said = sse(chunk({"content": "half "}), chunk({"content": "said"}), done=False)
+    bad = b'data: {"error": {"message": "overloaded", "code": 503}}\n\n'
+    told: list[Delta] = []
+
+    async def follow(deltas: AsyncGenerator[Delta]) -> None:
+        async for delta in deltas:
+            told.append(delta)
+
+    async with (
+        raw_server(lambda e: e.stream(said + bad)) as server,
+        aclosing(adapter(server).complete(ASK)) as deltas,
+    ):
+        with pytest.raises(StreamCut) as caught:
+            await follow(deltas)
+    assert told[1:] == [Text(text="half said")]
+    assert isinstance(caught.value.partial, Answer)
+    assert caught.value.partial.message.text == "half said"

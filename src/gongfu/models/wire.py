@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any, Protocol, cast
 
@@ -15,7 +15,7 @@ from gongfu.core.messages import ImagePart, Message
 from gongfu.core.tokens import bytes_tokens, image_tokens
 from gongfu.models.faults import fault_in_stream, fault_of, redact
 from gongfu.models.finish import is_broken
-from gongfu.models.protocol import Answer, Delta, Prepared
+from gongfu.models.protocol import Answer, CallProgress, Delta, Prepared, Reasoning, Text
 from gongfu.models.sse import ServerEvent, SSEDecoder
 from gongfu.models.transport import Reply, Transport
 
@@ -67,10 +67,10 @@ async def exchange(
             if not 200 <= reply.status < 300:
                 raise fault_of(reply.status, reply.headers, await reply.read(_ERROR), ref)
             try:
-                async with aclosing(server_events(reply)) as events:
-                    async for event in events:
-                        first = first or event
-                        for delta in reader.event(event):
+                async with aclosing(server_events(reply)) as batches:
+                    async for events in batches:
+                        first = first or events[0]
+                        for delta in _deltas(reader, events):
                             yield delta
                         if reader.done:
                             break
@@ -88,6 +88,42 @@ async def exchange(
         elif partial is not None:
             raise StreamCut(f"{fault.kind}: {fault.detail}", partial=partial, model=ref) from None
         raise
+
+
+def _deltas(reader: Reader, events: Iterable[ServerEvent]) -> Iterator[Delta]:
+    """What events that came together add, up to the end of the answer. Pieces of one text are joined, and how far a
+    call has come is told once, since whoever follows an answer pays for each delta.
+    """
+    held: Delta | None = None
+    for event in events:
+        try:
+            new = reader.event(event)
+        except ProviderFault:
+            if held is not None:
+                yield held
+            raise
+        for delta in new:
+            joined = _joined(held, delta)
+            if held is not None and joined is None:
+                yield held
+            held = joined or delta
+        if reader.done:
+            break
+    if held is not None:
+        yield held
+
+
+def _joined(one: Delta | None, other: Delta) -> Delta | None:
+    """Both as one delta; None where they are of different kinds."""
+    match one, other:
+        case Text(text=text), Text(text=more):
+            return Text(text=text + more)
+        case Reasoning(text=text), Reasoning(text=more):
+            return Reasoning(text=text + more)
+        case CallProgress(name=name), CallProgress(name=again) if name == again:
+            return other
+        case _:
+            return None
 
 
 def _judged(reader: Reader, first: ServerEvent | None, ref: str) -> Answer:
@@ -118,8 +154,9 @@ def _check_plain(data: str, ref: str) -> None:
     raise Refused(f"the server answered with what is no answer: {redact(data[:_SHOWN])}", model=ref)
 
 
-async def server_events(reply: Reply) -> AsyncGenerator[ServerEvent, None]:
-    """The events of an answer; one that is plain JSON, although a stream was asked for, is one `PLAIN` event.
+async def server_events(reply: Reply) -> AsyncGenerator[list[ServerEvent], None]:
+    """The events of an answer, those that came together as one list, which is never empty. An answer that is plain
+    JSON, although a stream was asked for, is one `PLAIN` event.
 
     Raises `StreamCut` when it breaks off, and `Refused` for a web page, which no model endpoint sends.
     """
@@ -144,17 +181,17 @@ async def server_events(reply: Reply) -> AsyncGenerator[ServerEvent, None]:
             if not events and now - last > _SILENCES * reply.idle_seconds:
                 raise StreamCut(f"nothing but signs of life came for {now - last:.0f} s", status=reply.status)
             last = now if events else last
-            for event in events:
-                yield event
+            if events:
+                yield events
     if decoder is not None:
-        for event in decoder.flush():
-            yield event
+        if events := decoder.flush():
+            yield events
         if not decoder.count:
             said = " ".join(redact(b"".join(whole)[:_SHOWN].decode("utf-8", "replace")).split())
             raise StreamCut(f"the server answered with what is no stream of events: {said}", status=reply.status)
         return
-    for event in _plain(b"".join(whole).strip(), reply):
-        yield event
+    if events := _plain(b"".join(whole).strip(), reply):
+        yield events
 
 
 def _plain(body: bytes, reply: Reply) -> list[ServerEvent]:
