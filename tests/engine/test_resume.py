@@ -11,14 +11,18 @@ from hypothesis import strategies as st
 
 from gongfu.core.errors import UserError
 from gongfu.core.events import (
+    AnswerReceived,
     HistoryRepaired,
     MessageAdded,
+    PromptQueued,
     ToolFinished,
     ToolStarted,
     TurnFinished,
+    TurnStarted,
     WarningRaised,
 )
 from gongfu.core.messages import Message, ResultPart, user
+from gongfu.core.specs import Usage
 from gongfu.engine.state import SessionState
 from gongfu.models.scripted.provider import Scripted
 from gongfu.models.scripted.script import Call, Calls, Fault, Say
@@ -74,6 +78,31 @@ async def test_killed_after_any_event_it_goes_on(desk: Desk) -> None:
             assert paired(session.messages)
         started = [e.event.call for e in desk.stored(f"s_test_{keep}") if isinstance(e.event, ToolStarted)]
         assert len(started) == len(set(started)), "a call ran twice"
+
+
+async def test_the_figures_of_a_turn_that_was_killed_are_those_until_then(desk: Desk) -> None:
+    async with desk.session(Scripted(SCRIPT)) as session:
+        await done(session, "First")
+    async with desk.session(Scripted(SCRIPT)) as session:
+        await done(session, "Go")
+    whole = desk.stored()
+    second = [type(e.event).__name__ for e in whole].index("TurnFinished") + 1
+    for keep in range(second + 2, len(whole)):
+        id = f"s_test_{keep}"
+        desk.journal.append(id, [e.event for e in whole[:second]], at=1000.0)
+        desk.journal.append(id, [e.event for e in whole[second:keep]], at=2000.0)
+        desk.journal.append(id, [PromptQueued(prompt="p_late", message=user("Later."))], at=2005.0)
+        answers = [e.event for e in whole[second:keep] if isinstance(e.event, AnswerReceived)]
+        begun = any(isinstance(e.event, TurnStarted) for e in whole[second:keep])
+        async with desk.session(Scripted([]), id=id) as session:
+            finished = session.state.finished
+        assert finished is not None
+        if not begun:
+            assert finished.status == "done"
+            continue
+        assert (finished.status, finished.steps, finished.requests) == ("interrupted", len(answers), len(answers))
+        assert finished.usage == sum((a.usage for a in answers), Usage())
+        assert finished.seconds == 5.0, "not the time in which the program did not run"
 
 
 async def test_a_call_that_had_begun_is_interrupted_and_one_that_had_not_runs_once(desk: Desk) -> None:

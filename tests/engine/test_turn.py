@@ -213,6 +213,7 @@ async def test_a_request_that_cannot_fit_is_refused_with_numbers(desk: Desk) -> 
     async with desk.session(model) as session:
         end = await done(session, "x" * 200_000)
     assert (end.status, end.reason) == ("refused", "context.current_turn_does_not_fit")
+    assert (end.steps, end.requests) == (0, 0), "nothing was sent"
     assert end.values["tokens"] > end.values["budget"]
     assert model.requests == []
     assert desk.of(RequestSent) == []

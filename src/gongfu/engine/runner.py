@@ -194,7 +194,8 @@ class Runner:
         session.close_calls(session.state.transcript.open_calls, "cancelled", CANCELLED)
         for message in session.inbox.take():  # words that came too late for this turn are read in the next
             session.stream.emit(MessageAdded(message=message))
-        requests = session.state.requests - self._requests + self._limits.below
+        own = session.state.requests - self._requests
+        requests = own + self._limits.below
         self._limits.hand_up(requests)
         finished = TurnFinished(
             turn=self._turn,
@@ -205,7 +206,7 @@ class Runner:
             usage=self._limits.usage,
             cost=self._limits.cost,
             requests=requests,
-            steps=self._limits.steps,
+            steps=min(self._limits.steps, own),  # one that was refused before it was sent is none
             seconds=round(time.monotonic() - self._started, 3),
         )
         session.stream.emit(finished)

@@ -348,6 +348,7 @@ class Session:
         A call that had begun is closed as interrupted; one that had not may still run when the turn goes on.
         """
         self.stream.load()
+        stopped = self.state.at
         began = self.state.transcript.newest_calls & self.state.started_calls
         started = [c for c in self.state.transcript.open_calls if c.id in began]
         self.children.mend(started)
@@ -358,7 +359,18 @@ class Session:
             values = {"added": len(mended.added), "dropped": len(mended.dropped)}
             self.stream.emit(mended, WarningRaised(key="engine.history_mended", values=values))
         if self.state.turn is not None:
-            self.stream.emit(TurnFinished(turn=self.state.turn.turn, status="interrupted", reason="engine.interrupted"))
+            self._end_turn(self.state.turn.turn, stopped)
+
+    def _end_turn(self, turn: str, stopped: float) -> None:
+        """End a turn in which the program was killed, with what it had used until its last event at `stopped`."""
+        own, below, began = self.state.spent()
+        both = own.plus(below.usage, below.cost, requests=below.requests)
+        finished = TurnFinished(
+            turn=turn, status="interrupted", reason="engine.interrupted", usage=both.usage, cost=both.cost,
+            requests=both.requests, steps=own.requests, seconds=round(max(0.0, stopped - began), 3),
+        )  # fmt: skip
+        self.stream.emit(finished)
+        self.kit.sessions.note_turn(self.id, usage=finished.usage, cost=finished.cost, at=stopped)
 
     def open_with(self, note: str) -> list[AnyEvent]:
         """What must stand before the first prompt of a session."""

@@ -54,6 +54,12 @@ class UsageLine(Base, frozen=True):
         total = None if cost is None or self.cost is None else self.cost + cost
         return UsageLine(requests=self.requests + requests, usage=self.usage + usage, cost=total)
 
+    def since(self, before: UsageLine) -> UsageLine:
+        """What has come to this line since it was `before`."""
+        spent = {name: getattr(self.usage, name) - getattr(before.usage, name) for name in Usage.__struct_fields__}
+        cost = None if self.cost is None or before.cost is None else self.cost - before.cost
+        return UsageLine(requests=self.requests - before.requests, usage=Usage(**spent), cost=cost)
+
 
 def _number(call: str) -> int:
     """The number in an id such as "c12"; 0 for other ids."""
@@ -89,6 +95,7 @@ class SessionState:
         self.too_big: dict[str, int] = {}  # the smallest request, as estimated, that a model refused for its length
         self.call_rules: dict[str, str] = {}  # the fingerprint of the rules that the request behind a call carried
         self._rules: dict[str, str] = {}
+        self._began = (0.0, UsageLine(), UsageLine())  # the turn: when, and the lines of its purposes before it
 
     def apply(self, event: AnyEvent) -> None:
         """Take in one event."""
@@ -124,6 +131,7 @@ class SessionState:
                 self.queue.pop(prompt, None)
             case TurnStarted(prompt=prompt):
                 self.turn = event
+                self._began = (self.at, *self._lines())
                 queued = self.queue.pop(prompt, None)
                 if queued is not None:
                     self.schema = queued.schema
@@ -203,6 +211,15 @@ class SessionState:
         ratios = self.ratios.setdefault(model, [])
         ratios.append(ratio)
         del ratios[:-5]
+
+    def _lines(self) -> tuple[UsageLine, UsageLine]:
+        return self.usage.get(MAIN, UsageLine()), self.usage.get(SUB_AGENT, UsageLine())
+
+    def spent(self) -> tuple[UsageLine, UsageLine, float]:
+        """Of the newest turn so far: its own requests that were answered, those of its sub-agents, and when it began."""
+        (began, *before), now = self._began, self._lines()
+        own, below = (line.since(old) for line, old in zip(now, before, strict=True))
+        return own, below, began
 
     def last_words(self) -> str:
         """The text of a whole answer without calls that nothing has followed; "" when there is none."""

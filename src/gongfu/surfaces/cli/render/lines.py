@@ -249,7 +249,8 @@ class Lines(Base, frozen=True):
 
     def _figures(self, event: ev.TurnFinished, session: str) -> list[str]:
         speech, usage = self.speech, event.usage
-        parts = [speech(f"turn_{event.status}", time=duration(event.seconds)), speech("steps", count=event.steps)]
+        parts = [speech(f"turn_{event.status}", time=duration(event.seconds))]
+        parts += [speech("steps", count=event.steps)] if event.steps else []
         if usage.input or usage.output:
             cached = speech("cached", tokens=tokens(usage.cached)) if usage.cached else ""
             parts += [speech("tokens_in", tokens=tokens(usage.input), cached=cached)]
