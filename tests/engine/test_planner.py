@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from gongfu.context.budget import Budget
+from gongfu.context.layout import Layout
 from gongfu.context.ledger import Ledger
 from gongfu.core.errors import Refusal
-from gongfu.core.events import AnyEvent, MessageAdded, RequestSent, WarningRaised
-from gongfu.core.messages import user
+from gongfu.core.events import AnswerReceived, AnyEvent, MessageAdded, RequestSent, ToolFinished, WarningRaised
+from gongfu.core.messages import CallPart, Message, ResultPart, user
 from gongfu.core.specs import ModelInfo
 from gongfu.core.tokens import text_tokens
 from gongfu.engine.planner import Plan, Planner
 from gongfu.engine.state import SessionState
+from gongfu.models.anthropic_body import MessagesWriter
+from gongfu.models.protocol import Request
+from gongfu.models.quirks import load_quirks
 from tests.context.rules.project import draft, pinned
 
 INFO = ModelInfo(ref="a/b", provider="a", name="b", window=40_000)
@@ -104,3 +109,34 @@ def test_another_model_chooses_anew() -> None:
     plan = desk.send(8_000, info=smaller)
     assert plan.standing is not None
     assert plan.standing.left_out
+
+
+@pytest.mark.parametrize("ending", ["results", "words"])
+def test_no_cache_mark_stands_behind_the_tail(ending: str) -> None:
+    """The tail is in no later request: what is cached with it at its end would never be found again."""
+    desk = Desk()
+    desk.emit(MessageAdded(message=user("Go.")))
+    for number in range(9):
+        call = CallPart(id=f"c{number}", name="look")
+        desk.emit(AnswerReceived(request="r", message=Message(role="assistant", parts=(call,))))
+        desk.emit(ToolFinished(call=call.id, name="look", result=ResultPart(call_id=call.id, text="seen")))
+    if ending == "words":
+        desk.emit(MessageAdded(message=user("More.")))
+    budget = Budget(window=40_000, output=8000, total=30_000)
+    plain = desk.planner.plan(INFO, budget).layout
+    assert plain.marks[-1] == len(plain.messages) - 1
+    tailed = desk.planner.plan(INFO, budget, ("[The budget is low.]",)).layout
+    assert "budget is low" in str(tailed.messages[-1])
+    assert tailed.marks[-1] == len(tailed.messages) - 2
+    marks = [b"cache_control" in m for m in _messages(tailed)]
+    assert any(marks)
+    assert not marks[-1]
+
+
+def _messages(layout: Layout) -> list[bytes]:
+    request = Request(
+        model="claude-sonnet-4-5", system="You are.", messages=layout.messages, marks=layout.marks, max_output=1000
+    )
+    body = MessagesWriter(INFO, load_quirks("anthropic")).write(request).data
+    blocks = [b for m in msgspec.json.decode(body)["messages"] for b in m["content"]]
+    return [msgspec.json.encode(block) for block in blocks]

@@ -177,8 +177,11 @@ def test_a_budget_of_thinking_that_cannot_be_kept_is_left_out() -> None:
     foreign = ReasoningPart(text="t", signature="s", model="other/model")
     loop = [user("x"), assistant(foreign, call("c1"), model="other/model"), results("c1")]
     assert "thinking" not in anthropic(ask(*loop, reasoning="high"))  # the turn does not begin with thinking
+    behind = Message(role="user", parts=(TextPart(text="and mind the tests"),), kind="steer")
+    assert "thinking" not in anthropic(ask(*loop, behind, reasoning="high"))  # words by the way end no tool loop
     loop[1] = assistant(SIGNED, call("c1"))
     assert "thinking" in anthropic(ask(*loop, reasoning="high"))
+    assert "thinking" in anthropic(ask(*loop, behind, reasoning="high"))
 
 
 # --- cache marks ---------------------------------------------------------------------------------------------------

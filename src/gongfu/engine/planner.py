@@ -318,7 +318,7 @@ class Planner:
             standing=standing.text if standing is not None else "",
             tools=self._tools,
             messages=with_tail(messages, tail),
-            marks=marks_of(context.view.head, len(messages)),
+            marks=marks_of(context.view.head, len(messages) - bool(tail)),  # none behind what is not stored
             raw=raw,
             estimate=estimate,
         )

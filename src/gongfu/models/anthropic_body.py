@@ -117,7 +117,7 @@ class MessagesWriter:
         if not budget:
             return fields
         last = next((m for m in reversed(history) if m.role == "assistant"), None)
-        in_loop = bool(history) and history[-1].role == "tool" and last is not None
+        in_loop = last is not None and bool(last.calls)  # also with words behind the results
         thoughtless = in_loop and last is not None and not isinstance(last.parts[0], ReasoningPart)
         if budget < _LEAST_THINKING or thoughtless:
             return {k: v for k, v in fields.items() if k != "thinking"}
