@@ -157,9 +157,9 @@ class MessagesWriter:
     def _ends(self, request: Request, history: Sequence[Message]) -> set[int]:
         """Where in the projected history the marked messages end."""
         marks = sorted({m for m in request.marks if 0 <= m < len(request.messages)})[-(_MARKS - 1) :]
-        last = len(request.messages) - 1
-        sizes = {m: len(project(request.messages[: m + 1], self.profile)) for m in marks if m != last}
-        return {sizes.get(m, len(history)) - 1 for m in marks}
+        if len(self._memo.messages) == len(request.messages):
+            return {self._memo.end_of(m) - 1 for m in marks}
+        return {len(history) - 1} if marks else set()  # a history that had to be mended has other places
 
     def _messages(self, history: tuple[Message, ...], ends: set[int]) -> list[bytes]:
         """The messages as JSON without the outer brackets, in pieces to be joined; roles in turns, the user first and

@@ -73,6 +73,10 @@ class Memo:
         if self.names is not None:
             self.names.go_back(count, (given for _, _, ids in steps for given in ids))
 
+    def end_of(self, at: int) -> int:
+        """How many projected messages there are up to the end of message `at`."""
+        return self._steps[at][0]
+
     def add(self, message: Message, projected: tuple[Message, ...], count: int, ids: tuple[str, ...]) -> None:
         """Remember what the next message became; `ids` are those that were given to its calls."""
         self.out.extend(projected)
