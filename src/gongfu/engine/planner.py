@@ -10,24 +10,23 @@ from typing import TYPE_CHECKING
 from gongfu.context.budget import Budget
 from gongfu.context.fold import COLD, HIGH
 from gongfu.context.layout import Layout, marks_of, newest_turn, stable_tokens, with_tail
-from gongfu.context.ledger import message_tokens
-from gongfu.context.receipt import TAIL, Described, stable_hash
-from gongfu.context.tiers import RULES, SYSTEM
+from gongfu.context.ledger import Ledger
+from gongfu.context.receipt import Described, stable_hash
+from gongfu.context.tiers import RULES
 from gongfu.context.units import Units
 from gongfu.core.base import Base
 from gongfu.core.errors import Refusal
 from gongfu.core.events import AnyEvent, EpochOpened, Included, Omitted, WarningRaised
 from gongfu.core.messages import CallPart, Message
 from gongfu.core.specs import ModelInfo, ToolSpec
-from gongfu.core.tokens import PER_MESSAGE, calibrated, text_tokens
+from gongfu.core.tokens import calibrated, text_tokens
 from gongfu.core.told import FoldReason
 from gongfu.engine.folding import Folding
+from gongfu.engine.holdings import Holdings
 from gongfu.engine.state import SessionState
 
 if TYPE_CHECKING:
-    from gongfu.context.ledger import Ledger
     from gongfu.context.rules.standing import Standing
-    from gongfu.context.units import Slot
 
 CACHE_SECONDS = 300.0  # how long a provider keeps a prompt, about
 OPTIONAL_RULES = 10  # percent of the budget
@@ -74,7 +73,8 @@ class Planner:
         self._system = system
         self._tools = tools
         self._state = state
-        self._ledger = ledger
+        self._ledger = ledger  # of the model that is asked
+        self._ledgers = (Ledger(thinking=False), ledger)
         self._emit = emit
         self._keep_recent = keep_recent
         self._rules_share = rules_share
@@ -82,15 +82,9 @@ class Planner:
         self._clock = clock
         self._stable = stable_hash(system, tools)
         self._fixed = stable_tokens(system, tools)
-        tool_tokens = self._fixed - PER_MESSAGE - text_tokens(system)
-        self._first = (  # the same objects each time: receipts are compared by identity before they are by value
-            Included(id="tools", tier=SYSTEM, tokens=tool_tokens),
-            Included(id="system", tier=SYSTEM, tokens=self._fixed - tool_tokens),
-        )
         self._standings: dict[object, Standing] = {}
-        self._items: list[Included] = []
-        self._itemised = (-1, -1)  # the epoch and the number of units that are itemised
         self._units = Units(ledger)
+        self._holdings = Holdings(system, self._fixed, state, ledger, self._units)
         self._futile = 0  # the size at which a fold freed too little: not tried again before it has grown
         self._told: set[str] = set()
 
@@ -98,12 +92,21 @@ class Planner:
 
     def used(self, info: ModelInfo) -> int:
         """Tokens of the next request as things stand, calibrated, without its tail."""
+        self._price_for(info)
         view = self._state.context.view
-        waiting = sum(map(message_tokens, view.fresh(self._state.transcript.messages)))  # calls may be open: no sync
+        # calls may be open: no sync
+        waiting = sum(map(self._ledger.price, view.fresh(self._state.transcript.messages)))
         stored = self._fixed + self._standing_tokens + self._ledger.total(view.messages)
         return calibrated(stored + waiting, self._ratios(info))
 
     _standing_tokens = 0
+
+    def _price_for(self, info: ModelInfo) -> None:
+        """From here on messages cost what they cost `info`: thinking that it is never sent costs nothing."""
+        ledger = self._ledgers[info.reasoning_sent != "never"]
+        if ledger is not self._ledger:
+            self._ledger, self._units = ledger, self._all_units[info.reasoning_sent != "never"]
+            self._itemised = (-1, -1)
 
     def _ratios(self, info: ModelInfo) -> Sequence[float]:
         return self._state.ratios.get(info.ref, ())
@@ -113,6 +116,7 @@ class Planner:
     def plan(self, info: ModelInfo, budget: Budget, tail: Sequence[str] = (), *, overflow: bool = False) -> Plan:
         """The next request. May record that an epoch was opened, once; raises Refusal when it cannot fit."""
         state = self._state
+        self._price_for(info)
         if not (info.window or info.small or state.lineage.asked(info.ref)):
             values = {"model": info.ref, "window": budget.window}
             self._emit(WarningRaised(key="context.window_unknown", values=values))
@@ -169,6 +173,7 @@ class Planner:
 
     def fold_now(self, info: ModelInfo, budget: Budget, focus: str) -> EpochOpened | None:
         """Fold because a person wants it."""
+        self._price_for(info)
         self._state.context.view.sync(self._state.transcript.messages)
         return self.fold(info, budget, "manual", standing=self._standing(info, budget), focus=focus)
 
@@ -199,7 +204,7 @@ class Planner:
             self._futile = self.used(info)
             return None
         self._futile = 0
-        before = self._full_calls()
+        before = self._full_calls() if self._folded is not None else []
         self._emit(event)
         if self._folded is not None:
             visible = self._full_calls()
@@ -306,7 +311,7 @@ class Planner:
     ) -> Plan:
         context = self._state.context
         messages = tuple(self._shown(info))
-        included = self._included(standing, tail, small=info.small)
+        included = self._holdings.included(standing, self._standing_tokens, tail, small=info.small)
         _check_planned(standing, included)
         pinned = context.pinned
         rules = pinned.fingerprint if pinned is not None else ""
@@ -334,57 +339,6 @@ class Planner:
             standing=standing,
         )
 
-    def _included(self, standing: Standing | None, tail: Sequence[str], *, small: bool) -> list[Included]:
-        context = self._state.context
-        view = context.view
-        first, count = self._itemised
-        if first != view.epoch:
-            self._items, count = self._head_items(), 0
-        self._items.extend(self._unit_items(count))
-        self._itemised = (view.epoch, len(self._units.all))
-        found = [
-            *self._first,
-            *(_framed("rules", self._standing_tokens, standing.included) if standing is not None else ()),
-            *((i for i in self._items if not i.id.startswith("rule")) if small else self._items),
-        ]
-        if tail:
-            found.append(Included(id=TAIL, tier=SYSTEM, tokens=sum(map(text_tokens, tail))))
-        return found
-
-    def _head_items(self) -> list[Included]:
-        event = self._state.context.opened
-        if event is None:
-            return []
-        texts = (("summary", event.summary or event.chain), ("pairs", event.pairs), ("note", event.note))
-        names = [name for name, text in texts if text]
-        notes = self._state.context.view.messages
-        return [Included(id=name, tier=SYSTEM, tokens=self._ledger.tokens(notes[at])) for at, name in enumerate(names)]
-
-    def _joined_items(self, slot: Slot) -> list[Included]:
-        """The envelopes in a note of rules that joined."""
-        pinned = self._state.context.pinned
-        if pinned is None:
-            return []
-        from gongfu.context.rules.envelope import envelopes
-
-        joined = envelopes(pinned, self._state.context.joined)
-        held = [Included(id=e.id, tier=SYSTEM, tokens=e.tokens) for e in joined if e.opening in slot.shown.text]
-        return _framed(f"rules:u{slot.at}", self._ledger.tokens(slot.shown), held)
-
-    def _unit_items(self, start: int) -> list[Included]:
-        view = self._state.context.view
-        joined = self._state.context.joined
-        known = {slot.at: slot for slot in view.slots if slot.raw.id == RULES} if joined else {}
-        found: list[Included] = []
-        for unit in self._units.update(view.slots)[start:]:
-            if unit.at in known:
-                found.extend(self._joined_items(known[unit.at]))
-                continue
-            masked = bool(unit.calls) and all(c in view.masked for c in unit.calls)
-            level = "masked" if masked else "full"
-            found.append(Included(id=unit.id, tier=unit.tier, level=level, tokens=unit.tokens))
-        return found
-
 
 def _check_planned(standing: Standing | None, included: Sequence[Included]) -> None:
     """The gate after planning: each mandatory rule stands in the plan exactly once, an excluded one nowhere."""
@@ -394,9 +348,3 @@ def _check_planned(standing: Standing | None, included: Sequence[Included]) -> N
     wrong = [e for e in standing.mandatory if counts[e.id] != 1] + [e for e in standing.excluded if counts[e.id]]
     if wrong:
         raise Refusal("rules.not_delivered", rule=wrong[0].id.removeprefix("rule:"), count=counts[wrong[0].id])
-
-
-def _framed(name: str, tokens: int, held: Sequence[Included]) -> list[Included]:
-    """`held` behind a block `name` for the words around them, so that all of them are `tokens`."""
-    rest = tokens - sum(item.tokens for item in held)
-    return [Included(id=name, tier=SYSTEM, tokens=rest), *held] if rest > 0 else list(held)
