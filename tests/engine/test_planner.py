@@ -10,7 +10,7 @@ from gongfu.context.layout import Layout
 from gongfu.context.ledger import Ledger
 from gongfu.core.errors import Refusal
 from gongfu.core.events import AnswerReceived, AnyEvent, MessageAdded, RequestSent, ToolFinished, WarningRaised
-from gongfu.core.messages import CallPart, Message, ResultPart, user
+from gongfu.core.messages import CallPart, Message, ReasoningPart, ResultPart, user
 from gongfu.core.specs import ModelInfo
 from gongfu.core.tokens import text_tokens
 from gongfu.engine.planner import Plan, Planner
@@ -140,3 +140,24 @@ def _messages(layout: Layout) -> list[bytes]:
     body = MessagesWriter(INFO, load_quirks("anthropic")).write(request).data
     blocks = [b for m in msgspec.json.decode(body)["messages"] for b in m["content"]]
     return [msgspec.json.encode(block) for block in blocks]
+
+
+def test_thinking_that_is_never_sent_costs_nothing() -> None:
+    """A model that thinks much and is never sent it back keeps its window for what is sent."""
+    desk = Desk()
+    desk.emit(MessageAdded(message=user("Go.")))
+    for number in range(12):
+        thought = ReasoningPart(text="Let me think about that for a while. " * 200, model=INFO.ref)
+        call = CallPart(id=f"c{number}", name="look")
+        desk.emit(AnswerReceived(request="r", message=Message(role="assistant", parts=(thought, call))))
+        desk.emit(ToolFinished(call=call.id, name="look", result=ResultPart(call_id=call.id, text="seen")))
+    silent = msgspec.structs.replace(INFO, reasoning_sent="never")
+    plan = desk.send(20_000, info=silent)
+    assert plan.fold == ""
+    assert plan.layout.raw < 600
+    assert plan.layout.raw == sum(i.tokens for i in plan.included)
+    assert desk.planner.used(silent) == plan.layout.raw
+    told = desk.send(90_000)
+    assert told.layout.raw > 10_000
+    assert told.layout.raw == sum(i.tokens for i in told.included)
+    assert desk.send(20_000, info=silent).layout.raw == plan.layout.raw

@@ -38,9 +38,14 @@ def part_tokens(part: Part) -> int:
             return 0  # never sent
 
 
-def message_tokens(message: Message) -> int:
-    """Estimated tokens of one message, the four of its frame included."""
-    return PER_MESSAGE + sum(map(part_tokens, message.parts))
+def message_tokens(message: Message, *, thinking: bool = True) -> int:
+    """Estimated tokens of one message, the four of its frame included.
+
+    Without `thinking` as for a model that is never sent its thoughts back; signatures of calls are no thoughts.
+    """
+    if thinking:
+        return PER_MESSAGE + sum(map(part_tokens, message.parts))
+    return PER_MESSAGE + sum(part_tokens(p) for p in message.parts if not isinstance(p, ReasoningPart) or not p.text)
 
 
 def tool_tokens(tools: Iterable[ToolSpec]) -> int:
@@ -57,20 +62,26 @@ def tool_tokens(tools: Iterable[ToolSpec]) -> int:
 class Ledger:
     """Remembers what each message costs, so that a growing history is priced once a message.
 
-    Messages are frozen; one is known by its identity, and is held so that the identity stays its own.
+    Messages are frozen; one is known by its identity, and is held so that the identity stays its own. Without
+    `thinking` it is for models that are never sent their thoughts back.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, thinking: bool = True) -> None:
+        self._thinking = thinking
         self._known: dict[int, tuple[Message, int]] = {}
         self._summed: list[Message] = []
         self._sums: list[int] = []
+
+    def price(self, message: Message) -> int:
+        """Estimated tokens of a message that may still change: it is not remembered."""
+        return message_tokens(message, thinking=self._thinking)
 
     def tokens(self, message: Message) -> int:
         """Estimated tokens of `message`."""
         known = self._known.get(id(message))
         if known is not None and known[0] is message:
             return known[1]
-        tokens = message_tokens(message)
+        tokens = self.price(message)
         self._known[id(message)] = (message, tokens)
         return tokens
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from gongfu.context.ledger import Ledger, message_tokens, part_tokens
+from gongfu.context.ledger import Ledger, part_tokens
 from gongfu.context.shorten import LONG_TEXT, LONG_VALUE, cut_message, masked_call, worth_masking
 from gongfu.context.tiers import REGULAR, STATE_TOOLS, call_tier, message_tier
 from gongfu.core.base import Base
@@ -93,7 +93,7 @@ def units(slots: Sequence[Slot], ledger: Ledger) -> list[Unit]:
 
 def _text(slot: Slot, ledger: Ledger) -> Unit:
     tokens = ledger.tokens(slot.shown)
-    less = min(tokens, message_tokens(cut_message(slot.shown, slot.at))) if tokens > LONG_TEXT else tokens
+    less = min(tokens, ledger.price(cut_message(slot.shown, slot.at))) if tokens > LONG_TEXT else tokens
     return Unit(at=slot.at, size=1, kind="text", tier=message_tier(slot.raw), tokens=tokens, less=less)
 
 

@@ -69,6 +69,7 @@ class ModelInfo(Base, frozen=True):
     """What is known of a model. `window` and `max_output` are tokens; 0 is unknown.
 
     `reasoning_back`: "never", "tool_rounds" (inside a running tool loop) or "always"; thinking that must be returned.
+    `reasoning_sent`: which thinking its requests really carry, which may be more; "" is not known.
     `small`: cannot call tools by itself and is led step by step (the guided quirk).
     """
 
@@ -82,6 +83,7 @@ class ModelInfo(Base, frozen=True):
     tools: bool = True
     reasoning: bool = False
     reasoning_back: Literal["never", "tool_rounds", "always"] = "never"
+    reasoning_sent: Literal["", "never", "tool_rounds", "always"] = ""
     small: bool = False
     slots: int = 0
     source: str = ""

@@ -38,11 +38,12 @@ class EpochOpened(Event, frozen=True, tag="epoch_opened"):
 
     Numbers of messages are indexes in the transcript; `at` is how long that was. `rung` is the step of the ladder (1
     masked, 2 regular groups dropped, 3 turns moved, 4 only what must stay). `masked` are the calls whose results give
-    way to a label, `shrunk` calls whose results are cut to head and tail of so many bytes, `trimmed` calls of which only
-    long arguments are cut, `shortened` messages whose long texts are cut to head and tail, `dropped` [from, to) ranges that are left out (`sizes`: their tokens, `calls`: how many calls
-    of each tool are in them), `kept` the calls inside of those ranges that stay. Thinking before message `thinking` is
-    left out. `moved` are the turns (numbers from 0) that became pairs, `key_absent` tells that a KEY unit had to be
-    left out. `note`, `summary`, `chain` and `pairs` are texts that the requests hold from now on; `shown` are the turns
+    way to a label, `shrunk` calls whose results are cut to head and tail of so many bytes, `trimmed` calls of which
+    only long arguments are cut, `shortened` messages whose long texts are cut to head and tail, `dropped` [from, to)
+    ranges that are left out (`sizes`: their tokens, `calls`: how many calls of each tool are in them), `kept` the calls
+    inside of those ranges that stay. Thinking before message `thinking` is left out. `moved` are the turns (numbers
+    from 0) that became pairs, `key_absent` tells that a KEY unit had to be left out. `note`, `summary`, `chain` and
+    `pairs` are texts that the requests hold from now on; `shown` are the turns
     in `pairs`, `rules` the joined rule sources that moved up. `before` and `after` are estimates, `least` what the fold
     had to free, `visits` how often a unit was looked at.
     """

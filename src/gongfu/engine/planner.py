@@ -54,6 +54,15 @@ class Plan(Base, frozen=True):
             check_body(body, self.standing.mandatory, self.standing.excluded)
 
 
+class _Way:
+    """One way to price the messages, and what is kept up with them."""
+
+    def __init__(self, ledger: Ledger, system: str, fixed: int, state: SessionState) -> None:
+        self.ledger = ledger
+        self.units = Units(ledger)
+        self.holdings = Holdings(system, fixed, state, ledger, self.units)
+
+
 class Planner:
     """Plans the requests of one turn. `folded` is told which calls are no longer shown in full, and which still are."""
 
@@ -73,8 +82,6 @@ class Planner:
         self._system = system
         self._tools = tools
         self._state = state
-        self._ledger = ledger  # of the model that is asked
-        self._ledgers = (Ledger(thinking=False), ledger)
         self._emit = emit
         self._keep_recent = keep_recent
         self._rules_share = rules_share
@@ -83,8 +90,8 @@ class Planner:
         self._stable = stable_hash(system, tools)
         self._fixed = stable_tokens(system, tools)
         self._standings: dict[object, Standing] = {}
-        self._units = Units(ledger)
-        self._holdings = Holdings(system, self._fixed, state, ledger, self._units)
+        self._ways = [_Way(ledger, system, self._fixed, state)]  # of pricing: with thinking, without
+        self._way = self._ways[0]
         self._futile = 0  # the size at which a fold freed too little: not tried again before it has grown
         self._told: set[str] = set()
 
@@ -95,18 +102,18 @@ class Planner:
         self._price_for(info)
         view = self._state.context.view
         # calls may be open: no sync
-        waiting = sum(map(self._ledger.price, view.fresh(self._state.transcript.messages)))
-        stored = self._fixed + self._standing_tokens + self._ledger.total(view.messages)
+        waiting = sum(map(self._way.ledger.price, view.fresh(self._state.transcript.messages)))
+        stored = self._fixed + self._standing_tokens + self._way.ledger.total(view.messages)
         return calibrated(stored + waiting, self._ratios(info))
 
     _standing_tokens = 0
 
     def _price_for(self, info: ModelInfo) -> None:
         """From here on messages cost what they cost `info`: thinking that it is never sent costs nothing."""
-        ledger = self._ledgers[info.reasoning_sent != "never"]
-        if ledger is not self._ledger:
-            self._ledger, self._units = ledger, self._all_units[info.reasoning_sent != "never"]
-            self._itemised = (-1, -1)
+        without = info.reasoning_sent == "never"
+        if without and len(self._ways) == 1:
+            self._ways.append(_Way(Ledger(thinking=False), self._system, self._fixed, self._state))
+        self._way = self._ways[without]
 
     def _ratios(self, info: ModelInfo) -> Sequence[float]:
         return self._state.ratios.get(info.ref, ())
@@ -141,7 +148,7 @@ class Planner:
 
     def _raw(self, info: ModelInfo, standing: Standing | None) -> int:
         self._standing_tokens = text_tokens(standing.text) if standing is not None else 0
-        return self._fixed + self._standing_tokens + self._ledger.total(self._shown(info))
+        return self._fixed + self._standing_tokens + self._way.ledger.total(self._shown(info))
 
     def _shown(self, info: ModelInfo) -> Sequence[Message]:
         """The stored messages of the next request. A small model is told all rules behind its system prompt."""
@@ -191,8 +198,8 @@ class Planner:
         one = calibrated(_UNIT, self._ratios(info))
         folding = Folding(
             self._state,
-            self._ledger,
-            self._units,
+            self._way.ledger,
+            self._way.units,
             reason=reason,
             model=info.ref,
             total=budget.total * _UNIT // one,
@@ -220,7 +227,7 @@ class Planner:
     def _refuse(self, info: ModelInfo, budget: Budget, estimate: int) -> None:
         view = self._state.context.view
         fixed = self._fixed + self._standing_tokens
-        newest = calibrated(fixed + sum(map(self._ledger.tokens, newest_turn(view.messages))), self._ratios(info))
+        newest = calibrated(fixed + sum(map(self._way.ledger.tokens, newest_turn(view.messages))), self._ratios(info))
         code = "current_turn_does_not_fit" if newest > budget.total else "request_exceeds_window"
         raise Refusal(
             f"context.{code}",
@@ -311,7 +318,7 @@ class Planner:
     ) -> Plan:
         context = self._state.context
         messages = tuple(self._shown(info))
-        included = self._holdings.included(standing, self._standing_tokens, tail, small=info.small)
+        included = self._way.holdings.included(standing, self._standing_tokens, tail, small=info.small)
         _check_planned(standing, included)
         pinned = context.pinned
         rules = pinned.fingerprint if pinned is not None else ""

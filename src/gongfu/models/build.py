@@ -19,14 +19,18 @@ from gongfu.models.protocol import Delta, Dialect, Prepared, Request
 from gongfu.models.refs import LOCAL, SCRIPTED
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from gongfu.config.paths import Places
     from gongfu.config.settings import Provider
     from gongfu.models.embeddings import Embedder
     from gongfu.models.local.guided import Files
     from gongfu.models.protocol import ModelProvider
+    from gongfu.models.quirks import Quirks
     from gongfu.models.refs import Target
     from gongfu.models.transport import Transport
 
+    Back = Literal["never", "tool_rounds", "always"]
 
 _ONE_SLOT = ("ollama", "lmstudio", "llamacpp")
 """Servers that answer one request at a time unless they are told otherwise; what waits is better ordered here."""
@@ -203,6 +207,7 @@ def _adapter(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str]) -> Mod
     quirks = quirks_for(endpoint.base_url, info.name, name=name, api=endpoint.api)
     if quirks.name in _ONE_SLOT and not info.slots:
         info = msgspec.structs.replace(info, slots=1)
+    info = msgspec.structs.replace(info, reasoning_sent=_sent(endpoint, info, quirks))
     transport = transport_of(endpoint, env)
     match endpoint.api:
         case "anthropic":
@@ -217,6 +222,17 @@ def _adapter(endpoint: Endpoint, info: ModelInfo, env: Mapping[str, str]) -> Mod
             from gongfu.models.openai_chat import OpenAIChat
 
             return OpenAIChat(info, transport, quirks)
+
+
+def _sent(endpoint: Endpoint, info: ModelInfo, quirks: Quirks) -> Back:
+    """Which thinking the requests of a model carry."""
+    if endpoint.api == "openai_chat":
+        from gongfu.models.chat_body import thinking_sent
+
+        return thinking_sent(info, quirks)
+    if endpoint.api == "openai_responses":
+        return "never" if quirks.reasoning_back == "never" else "always"
+    return quirks.reasoning_back or "always"
 
 
 def local(name: str, places: Places, env: Mapping[str, str], files: Files | None = None) -> ModelProvider:

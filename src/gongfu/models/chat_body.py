@@ -132,10 +132,9 @@ class BodyWriter:
     def _profile(self) -> Profile:
         """What this model may be sent of a history."""
         quirks, info = self._quirks, self._info
-        back = _BACK[max(_BACK.index(info.reasoning_back), _BACK.index(quirks.reasoning_back or "never"))]
         return Profile(
             model=info.ref,
-            reasoning=back,
+            reasoning=thinking_sent(info, quirks),
             demanded=quirks.reasoning_demanded,
             call_signatures=quirks.call_signatures,
             images=info.images,
@@ -253,6 +252,11 @@ class BodyWriter:
                 calls.append(call)
                 signature = family = ""
         return calls
+
+
+def thinking_sent(info: ModelInfo, quirks: Quirks) -> Literal["never", "tool_rounds", "always"]:
+    """Which thinking goes back: what the catalog or the provider's oddities demand, whichever is more."""
+    return _BACK[max(_BACK.index(info.reasoning_back), _BACK.index(quirks.reasoning_back or "never"))]
 
 
 def _marked(content: Any) -> Any:
