@@ -3,35 +3,53 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
-from itertools import islice
-from typing import Literal, TypeAlias
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from msgspec import structs
 
 from gongfu.models.markers import PAIRS, STRAY, Found, bare_name, meant_name
+
+if TYPE_CHECKING:
+    from gongfu.models.written import Strings
 
 Style: TypeAlias = Literal["markers", "fenced", "off"]
 """Where written calls are looked for: "markers" (models with tools; never inside a code fence or inline code),
 "fenced" (models without tools: also fenced JSON, and an answer that is nothing but JSON), or nowhere."""
 
 _MARKS = (*PAIRS, *STRAY)
-_STARTS = "<["
-_ENDS = ">]`"
-_CUTS = 8  # openers without a closer that are read to the end of the text
-_MOST = 128  # openers in what one call may be
-_TRIES = 100  # closers of one call that may turn out not to be its end
-_SETTLED = 200  # characters after which it is clear that a call is being written
 _LONGEST = max(map(len, _MARKS))
+_ENDS = ">]`"
+_SETTLED = 200  # characters after which it is clear that a call is being written
+_OFTEN = 64  # looks into what is held before they get rare
+_NAME = 100  # characters of a name, or of what stands behind the ticks of a fence
+# What reading may cost that finds no call: so much, and so much for each character of the text. Beyond it the text is
+# a flood of markers, and they are text. What was asked in vain depends on the text alone, whatever its pieces.
+_COST = 200_000
+_COST_EACH = 4
+_COST_ASKED = 200
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_WORD = re.compile(r"[\w.:-]*")
+_WORD = re.compile(r"[\w.:-]*+")
+_BLANK = re.compile(r"\s*+")
 _NAMED = ("<tool_call>", "<tool_calls>", "<function_call>", "<function_calls>", "<TOOLCALL>")
 
 
 @cache
-def _opener() -> re.Pattern[str]:
+def _opener(style: Style = "markers") -> re.Pattern[str]:
+    """All markers, by their first character; built when the first such character comes."""
     marks = sorted(_MARKS, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, marks)))  # built when the first "<" or "[" comes
+    tails = {c: "|".join(re.escape(m[1:]) for m in marks if m[0] == c) for c in sorted({m[0] for m in marks})}
+    kinds = [f"{re.escape(c)}(?:{tail})" for c, tail in tails.items()]
+    return re.compile("|".join((*kinds, "```") if style == "fenced" else kinds))
+
+
+@cache
+def _halves(style: Style) -> frozenset[str]:
+    """All beginnings of markers."""
+    marks = (*_MARKS, "```") if style == "fenced" else _MARKS
+    return frozenset(m[:size] for m in marks for size in range(1, len(m)))
 
 
 class _Fences:
@@ -39,23 +57,22 @@ class _Fences:
 
     def __init__(self) -> None:
         self._pieces: list[str] = []  # of the line: pieces are many and lines may be long
+        self._odd = False  # an odd number of ticks in the line
         self._fence = ""
 
-    @property
-    def _line(self) -> str:
-        if len(self._pieces) > 1:
-            self._pieces[:] = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
-
     def add(self, text: str) -> None:
-        if "\n" not in text:
-            self._pieces.append(text)
-            return
-        first, *lines, rest = text.split("\n")
-        self._close_line(self._line + first)
+        first, *lines = text.split("\n")
+        self._extend(first)
         for line in lines:
-            self._close_line(line)
-        self._pieces[:] = [rest]
+            self._close_line("".join(self._pieces))
+            self._pieces.clear()
+            self._odd = False
+            self._extend(line)
+
+    def _extend(self, text: str) -> None:
+        if text:
+            self._pieces.append(text)
+            self._odd ^= text.count("`") % 2 == 1
 
     def _close_line(self, line: str) -> None:
         found = _FENCE.match(line)
@@ -69,206 +86,241 @@ class _Fences:
 
     @property
     def in_code(self) -> bool:
-        return bool(self._fence) or self._line.count("`") % 2 == 1 or self._line.endswith("`")
-
-    @property
-    def at_line_start(self) -> bool:
-        return not self._line.strip(" ") and len(self._line) < 4 and not self._fence
+        return bool(self._fence) or self._odd or (bool(self._pieces) and self._pieces[-1].endswith("`"))
 
 
 class MarkerFilter:
     """Splits text into what may be shown and the calls written into it. `names` are the tools offered.
 
     `feed` and `flush` give, in order, pieces of text to show and calls. Whatever the pieces that were fed, the
-    result is the same.
+    result is the same: each decision rests on the text up to the first place where it can be taken, and on nothing
+    behind it. The time is in proportion to the text.
     """
 
     def __init__(self, names: tuple[str, ...], style: Style = "markers") -> None:
         self._names = frozenset(names)
         self._style: Style = style if names else "off"
-        self._held = ""
+        self._text = ""  # what is held; from `_at` on it is undecided, and an opener begins there
+        self._at = 0
+        self._base = 0  # characters before `_text`
         self._waiting: list[str] = []
+        self._more = 0  # characters that wait
+        self._looks = 0
         self._opener = ""
-        self._searched = 0
-        self._tries = 0
-        self._cuts = 0  # openers without a closer that were read to the end of the text
-        self._quoted = 0  # up to there the call was last seen to be inside a string
+        self._tried = 0  # up to there in `_text` no closer can begin any more
+        self._strings: Strings | None = None
+        self._closers: dict[str, tuple[int, int]] = {}  # looked for up to there, found there or -1: from the very start
+        self._cost = 0
+        self._furthest = 0
         self._fences = _Fences()
         self._nested = False  # reads what stands between the markers of another
         self._seen_call = False
-        self._begun = False
+        self._begun = style != "fenced"
 
     def feed(self, piece: str) -> list[str | Found]:
         """More text in; what can be decided by now comes out."""
         if self._style == "off":
             return [piece] if piece else []
-        if not self._held and self._style == "markers" and "<" not in piece and "[" not in piece:
+        if not self._text and self._begun and not self._may_begin(piece):
             self._fences.add(piece)  # nearly every piece
             return [piece] if piece else []
-        if self._opener and len(self._held) > _SETTLED:  # long arguments: look only where they may end
-            self._waiting.append(piece)
-            if not any(c in piece for c in _ENDS):
-                return []
-        self._gather(piece)
-        out: list[str | Found] = []
-        while self._step(out, final=False):
-            pass
-        return out
+        self._waiting.append(piece)
+        self._more += len(piece)
+        return [] if self._may_wait(piece) else self._decide(final=False)
 
     def flush(self) -> list[str | Found]:
         """The text has ended: everything that was held back comes out, as a call or as text."""
-        self._gather("")
-        out: list[str | Found] = []
-        while self._held and self._step(out, final=True):
-            pass
-        return out
+        return self._decide(final=True)
 
     def drop_half(self) -> str:
         """The stream broke off: the text that was held back, unless it is the beginning of a call."""
-        self._gather("")
-        held, self._held = self._held, ""
+        self._gather()
+        held, self._text = self._text, ""
         opener, self._opener = self._opener, ""
         return "" if opener or any(o.startswith(held) for o in PAIRS) else held
 
-    def _gather(self, piece: str) -> None:
-        self._held += "".join(self._waiting) if self._waiting else piece
+    def _may_begin(self, piece: str) -> bool:
+        return "<" in piece or "[" in piece or (self._style == "fenced" and "`" in piece)
+
+    def _may_wait(self, piece: str) -> bool:
+        """Whether nothing is decided by this piece, or too little for another look at all that is held."""
+        if not self._opener:
+            return not self._begun and not piece.strip()
+        held = len(self._text)
+        if held <= _SETTLED:
+            return False
+        if not any(c in piece for c in _ENDS):  # long arguments: look only where they may end
+            return True
+        self._looks += 1
+        return self._looks > _OFTEN and self._more < held // _OFTEN
+
+    def _gather(self) -> None:
+        self._text = "".join((self._text, *self._waiting))
         self._waiting.clear()
+        self._more = 0
+
+    def _decide(self, *, final: bool) -> list[str | Found]:
+        self._gather()
+        out: list[str | Found] = []
+        while (self._at < len(self._text) or not final) and self._step(out, final=final):
+            pass
+        self._drop()
+        return _joined(out)
+
+    def _drop(self) -> None:
+        """Forget what was decided."""
+        if by := self._at:
+            self._text = self._text[by:]
+            self._base += by
+            self._tried -= by
+            self._at = 0
+            if self._strings is not None:
+                self._strings.move(by)
 
     # --- one step: True while there may be more to decide ------------------------------------------------------
 
     def _step(self, out: list[str | Found], *, final: bool) -> bool:
         if self._opener:
             return self._capture(out, final=final)
-        if self._style == "fenced" and self._begin_json(final=final):
+        if not self._begun and self._begin_json(final=final):
             return bool(self._opener)
-        found = self._next_opener()
+        found = _opener(self._style).search(self._text, self._at)
         if found is None:
-            keep = 0 if final else self._undecided()
-            self._show(out, len(self._held) - keep)
+            self._show(out, len(self._text) - (0 if final else self._undecided()))
             return False
-        start, opener = found
-        self._show(out, start)
+        self._show(out, found.start())
+        opener = found.group()
         if opener in STRAY and opener not in PAIRS:
-            return self._stray(out, opener)
-        if self._fences.in_code and opener != "```" and self._style != "fenced":
-            self._show(out, len(opener))
-            return True
-        self._opener, self._searched, self._tries, self._quoted = opener, len(opener), 0, 0
+            if self._seen_call and not self._fences.in_code:
+                self._at = found.end()
+            else:
+                self._show(out, found.end())
+        elif self._style != "fenced" and self._fences.in_code:
+            self._show(out, found.end())
+        else:
+            self._open(opener)
         return True
+
+    def _open(self, opener: str) -> None:
+        self._opener, self._tried, self._strings, self._looks = opener, self._at + _size(opener), None, 0
 
     def _begin_json(self, *, final: bool) -> bool:
         """An answer that starts with JSON is held to its end. True when that is decided or cannot be yet."""
-        if self._begun:
-            return False
-        head = self._held.lstrip()
-        if not head and not final:
+        first = _end(_BLANK, self._text, self._at)
+        if first == len(self._text) and not final:
             return True
         self._begun = True
-        if head[:1] in ("{", "["):
-            self._opener, self._searched, self._tries, self._quoted = "\0", 0, 0, 0
+        if self._text[first : first + 1] in ("{", "["):
+            self._open("\0")
             return True
         return False
 
-    def _next_opener(self) -> tuple[int, str] | None:
-        best = _opener().search(self._held) if any(c in self._held for c in _STARTS) else None
-        start = best.start() if best else len(self._held)
-        if self._style == "fenced":
-            fence = self._held.find("```")
-            if 0 <= fence < start:
-                return fence, "```"
-        return (start, best.group()) if best else None
-
     def _undecided(self) -> int:
         """How many characters at the end could be the start of a marker."""
-        tail = self._held[-_LONGEST:]
+        start = max(self._at, len(self._text) - _LONGEST)
+        tail = self._text[start:]
         if "<" not in tail and "[" not in tail and "`" not in tail:
             return 0
-        marks = (*_MARKS, "```") if self._style == "fenced" else _MARKS
-        for start, character in enumerate(tail):
-            if character in "<[`" and any(m.startswith(tail[start:]) for m in marks):
-                return len(tail) - start
-        return 0
+        halves = _halves(self._style)
+        return next((len(tail) - n for n, c in enumerate(tail) if c in "<[`" and tail[n:] in halves), 0)
 
-    def _stray(self, out: list[str | Found], token: str) -> bool:
-        if self._seen_call and not self._fences.in_code:
-            self._held = self._held[len(token) :]
-        else:
-            self._show(out, len(token))
-        return True
-
-    def _show(self, out: list[str | Found], size: int) -> None:
-        if not size:
-            return
-        text, self._held = self._held[:size], self._held[size:]
-        self._fences.add(text)
-        self._begun = self._begun or bool(text.strip())
-        if out and isinstance(out[-1], str):
-            out[-1] += text
-        else:
+    def _show(self, out: list[str | Found], end: int) -> None:
+        if end > self._at:
+            text = self._text[self._at : end]
+            self._at = end
+            self._fences.add(text)
             out.append(text)
 
     # --- between an opener and its closer ----------------------------------------------------------------------
 
     def _capture(self, out: list[str | Found], *, final: bool) -> bool:
-        opener = self._opener
-        start = 0 if opener == "\0" else len(opener)
-        if not self._plausible(opener, final=final):
-            return self._release(out)
-        for closer in ("\n```",) if opener == "```" else PAIRS.get(opener, ()):
-            found = self._held.find(closer, max(start, self._searched - len(closer) + 1))
-            while found >= 0:
-                if self._take(out, start, found, found + len(closer)):
-                    return True
-                found = self._held.find(closer, found + len(closer))
-        self._searched = len(self._held)
+        while True:
+            closer = self._next_closer()
+            end = closer[1] if closer else len(self._text)
+            if not self._plausible(end, final=final):
+                return self._release(out)
+            if closer is None:
+                break
+            self._tried = end
+            ended = self._ends_at(*closer)
+            if ended:
+                return self._take(out, *closer) or self._release(out)
+            if ended is None:
+                return self._release(out)
         if not final:
             return False
-        self._cuts += 1
-        if self._cuts > _CUTS:  # each is read to the end: a flood of openers is text
-            return self._release(out)
-        return self._take(out, start, len(self._held), len(self._held), cut=True) or self._release(out)
+        end = len(self._text)
+        return (self._affordable(end) and self._take(out, end, end, cut=True)) or self._release(out)
 
-    def _take(self, out: list[str | Found], start: int, end: int, after: int, *, cut: bool = False) -> bool:
-        """Read the calls between `start` and `end`; False when there are none or when the end is not the end."""
-        from gongfu.models.written import has_tail, inside_string, is_whole  # only where a marker was seen
+    def _next_closer(self) -> tuple[int, int] | None:
+        """Where the next closer of the opener begins and ends."""
+        found: tuple[int, int] | None = None
+        for closer in ("\n```",) if self._opener == "```" else PAIRS.get(self._opener, ()):
+            start = self._find(closer)
+            if start >= 0 and (found is None or start < found[0]):
+                found = start, start + len(closer)
+        return found
 
-        if not cut and self._quoted and '"' not in self._held[self._quoted : end]:
-            self._quoted = end
-            return False
-        opener = self._opener
-        inside = opener if opener[-1] not in ">]`\0" else ""
-        body = inside + self._held[start:end]
-        if inside and not cut:
-            body += self._held[end:after]
-        self._quoted = end if not cut and inside_string(body) else 0
-        if not cut and (self._quoted or not self._is_end(body)):
-            return False
-        if cut and PAIRS.get(opener) and has_tail(body):
+    def _find(self, closer: str) -> int:
+        """The first place of `closer` that was not tried; what was looked through is not looked through again."""
+        upto, at = self._closers.get(closer, (0, -1))
+        if at >= self._base + self._tried:
+            return at - self._base
+        start = max(self._tried, upto - self._base - len(closer) + 1)
+        place = self._text.find(closer, start)
+        at = place + self._base if place >= 0 else -1
+        self._closers[closer] = (at + len(closer) if at >= 0 else self._base + len(self._text), at)
+        return place
+
+    def _affordable(self, end: int) -> bool:
+        self._furthest = max(self._furthest, self._base + end)
+        return self._cost <= _COST + _COST_EACH * self._furthest
+
+    def _body(self, end: int, after: int) -> str:
+        if self._opener[-1] in ">]`\0":
+            return self._text[self._at + _size(self._opener) : end]
+        return self._text[self._at : after]
+
+    def _ends_at(self, start: int, end: int) -> bool | None:
+        """Whether the call ends with the closer at `start`; None when nothing more may be asked."""
+        from gongfu.models.written import Strings, is_whole  # only where a marker was seen
+
+        if self._opener[-1] in ">]\0":
+            body = self._at + _size(self._opener)
+            self._strings = self._strings or Strings(self._text, body, start)
+            if self._strings.open_at(self._text, start):
+                return False
+        if not self._affordable(end):
+            return None
+        if is_whole(self._body(start, end)):
+            return True
+        self._cost += end - self._at + _COST_ASKED
+        return False
+
+    def _take(self, out: list[str | Found], end: int, after: int, *, cut: bool = False) -> bool:
+        """Read the calls up to `end`; False when there are none."""
+        from gongfu.models.written import has_tail, is_whole  # only where a marker was seen
+
+        opener, body = self._opener, self._body(end, after)
+        self._cost += len(body) + _COST_ASKED
+        if not body.strip() or (cut and PAIRS.get(opener) and has_tail(body)):
             return False
         meant = [structs.replace(f, name=meant_name(f.name, self._names)) for f in self._read(body, cut=cut)]
         calls = [f for f in meant if f.name in self._names]
         if not calls:
             return False
+        self._cost -= len(body) + _COST_ASKED
         unfinished = cut and not is_whole(body) and bool(PAIRS.get(opener) or opener == "\0")
-        source, self._held = self._held[:after], self._held[after:]
+        source, self._at = self._text[self._at : after], after
         for number, call in enumerate(calls):
             half = call.cut or (unfinished and number == len(calls) - 1)
             out.append(structs.replace(call, source=source if number == 0 else "", cut=half))
         self._opener, self._seen_call = "", True
         return True
 
-    def _is_end(self, body: str) -> bool:
-        """Whether the call is whole at this closer. It is no call when that was asked too often."""
-        from gongfu.models.written import is_whole
-
-        self._tries += 1
-        return self._tries <= _TRIES and is_whole(body)
-
     def _read(self, body: str, *, cut: bool) -> list[Found]:
         from gongfu.models.written import read_calls
 
-        if sum(1 for _ in islice(_opener().finditer(body), _MOST + 1)) > _MOST:
-            return []  # a flood of openers: the readers would take for ever, and nobody calls so much at once
         if self._opener == "```":
             body = body.partition("\n")[2]
         found = read_calls(body, cut=cut)
@@ -276,30 +328,53 @@ class MarkerFilter:
             inner = MarkerFilter(tuple(self._names))
             inner._nested = True
             found = [f for f in (*inner.feed(body), *inner.flush()) if isinstance(f, Found)]
+            self._cost += inner._cost
         return found
 
-    def _plausible(self, opener: str, *, final: bool) -> bool:
-        """Whether what follows the opener can still become a call; prose about markers is let go early."""
-        body = self._held[len(opener) :] if opener != "\0" else ""
+    def _plausible(self, end: int, *, final: bool) -> bool:
+        """Whether what follows the opener up to `end` can still become a call; prose about markers is let go early.
+
+        What is no longer so is not so again however the text goes on.
+        """
+        opener, text, start = self._opener, self._text, self._at + _size(self._opener)
         if opener == "```":
-            info, line, rest = body.partition("\n")
-            if not line:
-                return len(info) < 40
-            return not rest.strip() or rest.lstrip()[0] in "{[<" or info.strip().startswith("tool")
-        body = body.lstrip()
-        if opener not in _NAMED or not body or body[0] in "{[<":
+            line = text.find("\n", start, min(end, start + _NAME))
+            if line < 0:
+                return end - start < _NAME
+            first = _end(_BLANK, text, line, end)
+            return first == end or text[first] in "{[<" or text[start:line].strip().startswith("tool")
+        if opener not in _NAMED:
             return True
-        word = _WORD.match(body)
-        name = bare_name(word.group()) if word else ""
-        if word and word.end() == len(body) and not final:
-            return any(n.startswith(name) or "functions.".startswith(name) for n in self._names)
-        return meant_name(name, self._names) in self._names
+        first = _end(_BLANK, text, start, end)
+        if first == end or text[first] in "{[<":
+            return True
+        word = _end(_WORD, text, first, min(end, first + _NAME))
+        if word == end == len(text) and not final:
+            return word - first < _NAME
+        return word - first < _NAME and meant_name(bare_name(text[first:word]), self._names) in self._names
 
     def _release(self, out: list[str | Found]) -> bool:
         """It is no call: show the opener and look at the rest again."""
         opener, self._opener = self._opener, ""
-        if opener == "\0":
-            self._begun = True
-            return True
-        self._show(out, len(opener))
+        self._show(out, self._at + _size(opener))
         return True
+
+
+def _size(opener: str) -> int:
+    return 0 if opener == "\0" else len(opener)
+
+
+def _end(pattern: re.Pattern[str], text: str, start: int, end: int = sys.maxsize) -> int:
+    found = pattern.match(text, start, end)
+    return found.end() if found else start
+
+
+def _joined(out: list[str | Found]) -> list[str | Found]:
+    """The same with texts that follow each other put together."""
+    if len(out) < 2:
+        return out
+    joined: list[str | Found] = []
+    for is_text, group in groupby(out, key=lambda found: isinstance(found, str)):
+        several = list(group)
+        joined += ["".join(cast("list[str]", several))] if is_text else several
+    return joined

@@ -13,33 +13,39 @@ from gongfu.models.markers import Found, bare_name
 
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "tool_input", "kwargs")
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_INSIDE = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_OBJECTS = re.compile(r"(?:\[\s*+)?\{")
+_BLANK = re.compile(r"\s*+")
+# Every pattern takes time in proportion to the text: repeats that could meet each other do not give back, names end.
 _KIMI = re.compile(
-    r"([\w.:-]+)\s*<\|tool_call_argument_begin\|>(.*?)"
+    r"(?<![\w.:-])([\w.:-]++)\s*+<\|tool_call_argument_begin\|>(.*?)"
     r"(?:<\|tool_call_end\|>|(?=<\|tool_call_begin\|>)|<\|tool_calls_section_end\|>|\Z)",
     re.DOTALL,
 )
 _DEEPSEEK = re.compile(r"(?:<｜tool▁call▁begin｜>|<｜tool▁call▁end｜>|<｜tool▁calls▁end｜>)\s*")
-_FUNCTION = re.compile(r"<function=([^>\s]+?)\s*>(.*?)(?:</function>(?=\s*(?:<|\Z))|\Z)", re.DOTALL)
+_FUNCTION = re.compile(r"<function=([^>\s]{1,200}+)\s*+>(.*?)(?:</function>(?=\s*(?:<|\Z))|\Z)", re.DOTALL)
 _PARAMETER = re.compile(
-    r"<parameter=([^>\s]+?)\s*>(.*?)(?:</parameter>(?=\s*(?:</?function|<parameter=|\Z))|(?=<parameter=)|\Z)", re.DOTALL
+    r"<parameter=([^>\s]{1,200}+)\s*+>(.*?)(?:</parameter>(?=\s*(?:</?function|<parameter=|\Z))|(?=<parameter=)|\Z)",
+    re.DOTALL,
 )
 _INVOKE = re.compile(
-    r"""<(\w+:|｜DSML｜)?(?:invoke|function_call)\s+name=["']?([^"'>]+)["']?\s*>(.*?)"""
+    r"""<(\w+:|｜DSML｜)?(?:invoke|function_call)\s+name=["']?([^"'>]{1,200}+)["']?\s*+>(.*?)"""
     r"""(?:</(?:\w+:|｜DSML｜)?(?:invoke|function_call)>|\Z)""",
     re.DOTALL,
 )
 _INVOKED = re.compile(
-    r"""<(?:\w+:|｜DSML｜)?parameter\s+name=["']?([^"'>]+?)["']?(?:\s+string="(true|false)")?\s*>(.*?)"""
+    r"""<(?:\w+:|｜DSML｜)?parameter\s+name=["']?([^"'>]{1,200}+)["']?(?:\s++string="(true|false)")?\s*+>(.*?)"""
     r"""(?:</(?:\w+:|｜DSML｜)?parameter>(?=\s*(?:<|\Z))|\Z)""",
     re.DOTALL,
 )
-_GLM = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>(?=\s*(?:<arg_key>|\Z))|\Z)", re.DOTALL)
+_GLM = re.compile(
+    r"<arg_key>(.{0,200}?)</arg_key>\s*+<arg_value>(.*?)(?:</arg_value>(?=\s*(?:<arg_key>|\Z))|\Z)", re.DOTALL
+)
 _MISTRAL = re.compile(
-    r"(?:\[TOOL_CALLS\])?\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*[\w-]*\s*)?(?:\[ARGS\]\s*)?(?=\{)", re.DOTALL
+    r"(?:\[TOOL_CALLS\]\s*+)?(?<![\w.-])([\w.-]++)\s*+(?:\[CALL_ID\]\s*+[\w-]*+\s*+)?(?:\[ARGS\]\s*+)?(?=\{)", re.DOTALL
 )
 _HARMONY = re.compile(
-    r"to=(?:functions\.)?([\w-]+)\s*(?:<\|channel\|>\w+\s*)?(?:<\|constrain\|>\s*)?(?:json)?\s*"
+    r"to=(?:functions\.)?([\w-]++)\s*+(?:<\|channel\|>\w++\s*+)?(?:<\|constrain\|>\s*+)?(?:json)?\s*+"
     r"<\|message\|>(.*?)(?:<\|call\|>|<\|end\|>|\Z)",
     re.DOTALL,
 )
@@ -51,10 +57,38 @@ _HALF = re.compile(
 _PYTHONIC = re.compile(r"\[?\s*[\w.]+\(.*\)\s*\]?", re.DOTALL)
 
 
-def inside_string(body: str) -> bool:
-    """Whether JSON in `body` ends inside a string: a quick look, before the thorough one of `is_whole`."""
-    text = body.lstrip()
-    return text.startswith(("{", "[{")) and '"' in _STRING.sub("", text)
+class Strings:
+    """Follows the strings of JSON that begins at `start` of a text, forwards only: each character is seen once."""
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        first = _match_end(_BLANK, text, start, end)
+        self._is_json = text.startswith(("{", "[{"), first, end)
+        self._at = first
+        self._open = False
+
+    def move(self, by: int) -> None:
+        """The text lost `by` characters at its beginning."""
+        self._at -= by
+
+    def open_at(self, text: str, end: int) -> bool:
+        """Whether a string is open at `end`, which is not before that of the last time."""
+        while self._is_json and self._at < end:
+            if not self._open:
+                quote = text.find('"', self._at, end)
+                self._at = quote + 1 if quote >= 0 else end
+                self._open = quote >= 0
+                continue
+            self._at = _match_end(_INSIDE, text, self._at, end)
+            if text[self._at : self._at + 1] != '"' or self._at >= end:
+                break  # the string goes on, or its last sign is the first half of an escape
+            self._open = False
+            self._at += 1
+        return self._open
+
+
+def _match_end(pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
+    found = pattern.match(text, start, end)
+    return found.end() if found else start
 
 
 def is_whole(body: str) -> bool:
@@ -139,7 +173,7 @@ def _harmony(text: str) -> Iterator[Found]:
 
 
 def _json(text: str) -> Iterator[Found]:
-    if not text.startswith(("{", "[")):
+    if not _OBJECTS.match(text):
         return
     loose = read_loose(text, lambda _: True)
     if loose.fault == "several":  # one object a line
@@ -175,8 +209,8 @@ def _mistral(text: str) -> Iterator[Found]:
     for number, start in enumerate(starts):
         if start.start() < position:
             continue  # inside the arguments of the call before
-        following = [s.start() for s in starts[number + 1 :] if text.startswith("[TOOL_CALLS]", s.start())]
-        end = following[0] if following else len(text)
+        later = (starts[n].start() for n in range(number + 1, len(starts)))
+        end = next((at for at in later if text.startswith("[TOOL_CALLS]", at)), len(text))
         position = end
         yield Found(name=bare_name(start.group(1)), arguments=text[start.end() : end].strip())
 
