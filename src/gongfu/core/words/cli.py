@@ -106,6 +106,8 @@ TEXT: dict[str, tuple[str, str]] = {
     # --- a turn as it runs
     "more_lines": ("… {count} more lines", "… 还有 {count} 行"),
     "in_folder": ("in {path}", "在 {path} 中"),
+    "status_done": ("done", "完成"),
+    "status_budget": ("at a limit", "达到限额"),
     "status_failed": ("failed", "失败"),
     "status_refused": ("refused", "被拒绝"),
     "sum_joint": (", ", "，"),

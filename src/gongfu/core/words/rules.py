@@ -168,17 +168,17 @@ TEXT = {
     "head_scope": ("SCOPE", "范围"),
     "head_rule": ("RULE", "规则"),
     "title_session": (
-        "Rules of session {session}: revision {revision}, fingerprint {fingerprint}, from {by}",
-        "会话 {session} 的规则：第 {revision} 版，指纹 {fingerprint}，来自{by}",
+        "Rules of session {session}: revision {revision}, fingerprint {fingerprint} ({by})",
+        "会话 {session} 的规则：第 {revision} 版，指纹 {fingerprint}（{by}）",
     ),
     "title_disk": (
         "Rules that a new session is pinned to: fingerprint {fingerprint}",
         "新会话将固定的规则：指纹 {fingerprint}",
     ),
-    "by_start": ("the start of the session", "会话开始时"),
-    "by_first_run": ("the first run", "首次运行"),
+    "by_start": ("start of the session", "会话开始时"),
+    "by_first_run": ("first run", "首次运行"),
     "by_classify": ("`gongfu rules classify`", "`gongfu rules classify`"),
-    "by_refresh": ("a refresh", "一次刷新"),
+    "by_refresh": ("refresh", "刷新"),
     "not_yet": ("not yet", "尚未"),
     "never": ("never", "从不"),
     "joins": ("joins when touched", "触及时加入"),
@@ -216,8 +216,8 @@ TEXT = {
     "none_session": ("No rules were pinned to this session.", "本会话没有固定任何规则。"),
     "no_history": ("Nothing was said of the rules here yet.", "这里还没有关于规则的记录。"),
     "revision": (
-        "{when}  revision {revision}  {fingerprint}  {count} files  from {by}",
-        "{when}  第 {revision} 版  {fingerprint}  {count} 个文件  来自{by}",
+        "{when}  revision {revision}  {fingerprint}  {count} files  ({by})",
+        "{when}  第 {revision} 版  {fingerprint}  {count} 个文件（{by}）",
     ),
     "classified": ("{rule} is {duty} (text {hash})", "{rule}：{duty}（内容 {hash}）"),
     "classified_note": (

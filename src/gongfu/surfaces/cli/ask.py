@@ -12,6 +12,7 @@ from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.style import clean, one_line
+from gongfu.surfaces.cli.width import wrap
 
 _PERMISSION = {
     "y": "allow", "yes": "allow", "是": "allow", "好": "allow",
@@ -63,10 +64,17 @@ class Person:
 
     async def _question(self, question: QuestionAsked) -> str:
         say, style = self._cli.say, self._style
-        self._out.line(f"\n{style.yellow('?')} {style.bold(_named(question, clean(question.text)))}")
+        self._out.line()
+        columns = self._cli.size()[0]
+        for at, row in enumerate(wrap(_named(question, clean(question.text)), max(20, columns - 3))):
+            self._out.line(f"{' ' if at else style.yellow('?')} {style.bold(row)}")
         for number, option in enumerate(question.options, 1):
-            self._out.line(f"  {number}. {one_line(option, 300)}")
-        hint = say("question_default", default=one_line(question.default, 80)) if question.default else ""
+            for at, row in enumerate(wrap(one_line(option, 300), max(20, columns - 6))):
+                self._out.line(f"     {row}" if at else f"  {number}. {row}")
+        default = question.default
+        if default in question.options:
+            default = str(question.options.index(default) + 1)
+        hint = say("question_default", default=one_line(default, 80)) if default else ""
         if question.seconds:
             hint += say("question_time", seconds=int(question.seconds))
         line = await self._read(f"  {style.dim(hint)}> ")

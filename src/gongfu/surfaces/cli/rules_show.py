@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.context_page import NARROW
 from gongfu.surfaces.cli.options import Opening
-from gongfu.surfaces.cli.width import wrap
+from gongfu.surfaces.cli.width import width, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,11 +136,12 @@ def _print(cli: Cli, seen: Seen, lines: Sequence[_Line]) -> None:
         fingerprint=pinned.fingerprint[:12],
     )  # fmt: skip
     columns = cli.size()[0] if cli.out.tty else 0
-    names = ["rule", "configured", "delivered", "tokens", "hash", "scope"]
+    names = ["rule", "configured", "delivered", "tokens", "scope", "hash"]
     rows = [[cli.say(f"rules.head_{name}") for name in names], *(_row(cli, seen, line) for line in lines)]
-    if 0 < columns < NARROW:
-        rows = [row[:4] for row in rows]
-    shown = table(rows, columns=columns, right=(3,))
+    shown = table(rows, right=(3,))
+    for kept in (5, 4):  # the hash goes first when there is no room, then the scope
+        if columns and max(map(width, shown)) > columns:
+            shown = table([row[:kept] for row in rows], columns=0 if kept > 4 else columns, right=(3,))
     cli.out.line("\n".join([dim(shown[0]), *shown[1:]]))
     for path, reason in pinned.ignored:
         _tell(cli, f"rules.ignored_{reason}", path=path)
@@ -173,8 +173,8 @@ def _row(cli: Cli, seen: Seen, line: _Line) -> list[str]:
         _duty(cli, line),
         _carried(cli, seen, line),
         f"{line.tokens:,}",
-        line.sha256[:12],
         _scope(cli, line),
+        line.sha256[:12],
     ]
 
 
