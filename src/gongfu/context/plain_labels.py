@@ -70,7 +70,7 @@ def _look(call: CallPart, result: ResultPart | None, display: Mapping[str, Any])
 
 
 def _shown(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 # --- one call -----------------------------------------------------------------------------------------------------

@@ -37,12 +37,13 @@ class _Subscriber:
     def push(self, entry: Entry) -> None:
         if self.lagging:
             return
+        if not self.waiting:  # else the reader has been woken, or is reading
+            self.wake.set()
         if len(self.waiting) >= LAG:
             self.lagging = True
             self.waiting.clear()
         else:
             self.waiting.append(entry)
-        self.wake.set()
 
 
 class EventStream:

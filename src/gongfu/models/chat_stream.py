@@ -18,6 +18,7 @@ from gongfu.models.usage import usage_of
 from gongfu.models.wire import read_json
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thought")
+_THINKING = frozenset((*_THOUGHTS, "reasoning_details"))
 
 
 class ChatReader:
@@ -173,6 +174,8 @@ class ChatReader:
         return self._into.reasoning(text) if thinking else self._into.text(text)
 
     def _thoughts(self, delta: dict[str, Any]) -> list[Delta]:
+        if _THINKING.isdisjoint(delta):
+            return []
         details: Any = delta.get("reasoning_details")
         if isinstance(details, list):
             self._gather(cast("list[Any]", details))

@@ -15,6 +15,7 @@ from gongfu.core.errors import Unreachable
 from gongfu.models.endpoint import Address, Misdirected
 
 if TYPE_CHECKING:
+    from socket import socket
     from ssl import SSLContext
 
 _READ = 65536
@@ -41,6 +42,7 @@ class Connection:
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
         self._h11 = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD)
+        self._socket: socket | None = None
         self._received = False
         self.used = False
 
@@ -117,7 +119,9 @@ class Connection:
     def is_stale(self) -> bool:
         """Whether an idle connection has something to read, which can only be its end."""
         try:
-            descriptor = self._stream.extra(SocketAttribute.raw_socket).fileno()  # noqa: S610  # anyio's, not Django's
+            if self._socket is None:
+                self._socket = self._stream.extra(SocketAttribute.raw_socket)  # noqa: S610  # anyio's, not Django's
+            descriptor = self._socket.fileno()
             return descriptor < 0 or _is_readable(descriptor)
         except (anyio.TypedAttributeLookupError, OSError, ValueError):
             return True

@@ -14,6 +14,7 @@ _CHECKED = {
     "type", "enum", "const", "properties", "required", "items", "minimum", "maximum", "minLength", "maxLength",
     "minItems", "maxItems", "additionalProperties",
 }  # fmt: skip
+_JUDGED = frozenset(_CHECKED | _WORDLESS)
 _LIMITS = (
     ("minimum", "at least"), ("maximum", "at most"), ("minLength", "at least this many characters:"),
     ("maxLength", "at most this many characters:"), ("minItems", "at least this many items:"),
@@ -123,10 +124,11 @@ def _simple(schema: Any) -> bool:
     if not isinstance(schema, dict):
         return schema is True
     node = cast("Schema", schema)
-    if not set(node) <= _CHECKED | _WORDLESS:
+    if not _JUDGED.issuperset(node):
         return False
-    if not all(_simple(s) for s in cast("Schema", node.get("properties") or {}).values()):
-        return False
+    for inner in cast("Schema", node.get("properties") or {}).values():
+        if not _simple(inner):
+            return False
     others = node.get("additionalProperties", True)
     if others is not False and not _simple(others):
         return False
