@@ -8,12 +8,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from anyio import from_thread
 
+from gongfu.core import events as ev
+from gongfu.engine.state import UsageLine
 from gongfu.models.scripted import serve
 from gongfu.models.scripted.script import Call, Match, Say
+from gongfu.surfaces.cli.result import result_fields
+from gongfu.surfaces.cli.speech import Speech
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -55,6 +60,23 @@ def test_links_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", FENCE.sub("", page.read_text("utf-8"))):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} -> {target}"
+
+
+@pytest.mark.parametrize("page", ["events.md", "zh/events.md"])
+def test_every_event_and_its_fields_are_documented(page: str) -> None:
+    rows: dict[str, set[str]] = {}
+    for line in (ROOT / "docs" / page).read_text("utf-8").splitlines():
+        if line.startswith("| `"):
+            names, *rest = line.strip("| ").split(" | ")
+            for name in re.findall(r"`(\w+)`", names):
+                rows[name] = set(re.findall(r"`(\w+)`", " ".join(rest)))
+    for kind in get_args(ev.AnyEvent):
+        if kind is not ev.UnknownEvent:
+            missing = set(kind.__struct_fields__) - rows[kind.__struct_config__.tag]
+            assert not missing, (kind.__struct_config__.tag, missing)
+    ended = ev.TurnFinished(turn="t", status="done", text="1")
+    beside = {"title": UsageLine()}
+    assert set(result_fields(ended, "s", Speech(), structured=True, beside=beside)) <= set(rows)
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ TEXT = {
     ),
     "closed": (
         "Session {session} has been closed. Nothing was sent; open it again by its id.",
-        "会话 {session} 已关闭，未发送任何内容；请按其 ID 重新打开。",
+        "会话 {session} 已关闭，未发送任何内容；请按其编号重新打开。",
     ),
     "schema_bad": (
         "The schema for the answer is no valid JSON Schema: {reason}. Nothing was sent.",
@@ -55,7 +55,7 @@ TEXT = {
     ),
     "filtered": (
         "The provider withheld the answer for its content. What was done before is kept.",
-        "服务商因内容原因拒绝给出回答。此前完成的工作均保留。",
+        "提供商因内容原因拒绝给出回答。此前完成的工作均保留。",
     ),
     "schema_not_met": (
         "The final answer does not follow the schema after three tries: {problem} The answer is kept in the session.",

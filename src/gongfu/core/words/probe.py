@@ -49,7 +49,7 @@ TEXT = {
     ),
     "window_lost": (
         "the beginning of a prompt of {size} tokens was not found again (claimed: {claimed})",
-        "没有找回 {size} token 提示的开头（声称：{claimed}）",
+        "没有取回 {size} token 提示的开头（声称：{claimed}）",
     ),
     "vectors_ok": (
         "{size} numbers for a text; like texts lie nearer ({near}) than others ({far})",

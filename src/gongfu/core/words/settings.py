@@ -7,7 +7,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "language": ("Language of the screen.", "界面语言。"),
     "models": (
         "Which model serves which role. Each is a fallback chain of `provider/model`, tried in order.",
-        "各角色使用的模型。每项是 `provider/model` 的备用链，按顺序尝试。",
+        "各角色使用的模型。每项是 `provider/model` 的后备链，按顺序尝试。",
     ),
     "models.main": ("The model that does the work.", "承担主要工作的模型。"),
     "models.fast": (

@@ -12,7 +12,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "part_pairs": ("past exchanges", "过往问答"),
     "part_notes": ("notes", "说明"),
     "part_user": ("your words", "你的话"),
-    "part_key": ("key tools, agents", "关键工具、子代理"),
+    "part_key": ("key tools, sub-agents", "关键工具、子代理"),
     "part_assistant": ("answers", "模型的回答"),
     "part_regular": ("other tools", "普通工具"),
     "part_input": ("its input", "它的输入"),
@@ -35,9 +35,9 @@ TEXT: dict[str, tuple[str, str]] = {
     "counted": (
         "The provider counted {real} tokens ({ratio} × the estimate), {cached} of them from its cache, and"
         " {output} in the answer.",
-        "服务方统计为 {real} token（估算值的 {ratio} 倍），其中 {cached} 来自缓存；回答用了 {output}。",
+        "提供商统计为 {real} token（估算值的 {ratio} 倍），其中 {cached} 来自缓存；回答用了 {output}。",
     ),
-    "uncounted": ("The provider reported no usage for it.", "服务方没有报告它的用量。"),
+    "uncounted": ("The provider reported no usage for it.", "提供商没有报告它的用量。"),
     "open": ("No answer to it is recorded.", "没有记录到对它的回答。"),
     "failed": ("It failed: {fault}.", "请求失败：{fault}。"),
     "failed_retry": (
@@ -73,7 +73,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "focus": ("Asked to keep: {focus}", "要求保留：{focus}"),
     "fold_high": ("the context was nearly full", "上下文将满"),
     "fold_manual": ("it was asked for", "手动要求"),
-    "fold_overflow": ("the provider said that the prompt was too long", "服务方表示提示过长"),
+    "fold_overflow": ("the provider said that the prompt was too long", "提供商表示提示过长"),
     "fold_cold": ("the cache had run out anyway", "缓存本来就已过期"),
     "fold_model": ("the model changed", "更换了模型"),
     "fold_mode": ("the mode changed", "更换了模式"),
@@ -143,7 +143,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "cache_real": (
         "Providers say that {share} of {input} prompt tokens came from their cache.",
-        "服务方报告：{input} 提示 token 中有 {share} 来自缓存。",
+        "提供商报告：{input} 提示 token 中有 {share} 来自缓存。",
     ),
     "cache_spark": ("reused, request by request", "各请求的复用比例"),
     "cache_breaks": ("Broken at", "中断处"),
