@@ -164,6 +164,30 @@ async def test_a_write_waits_until_a_request_has_carried_the_rule_of_its_place(t
     assert (work / "web" / "b.js").read_text() == "late"
 
 
+@pytest.mark.parametrize(
+    ("command", "waits"),
+    [
+        ("cat web/a.js", False),
+        ("cd web && ls", False),
+        ("echo 2 > web/a.js", True),
+        ("cd web; sed -i s/1/2/ a.js", True),
+        ("rm web/a.js", True),
+    ],
+)
+async def test_a_rule_joins_and_a_write_waits_by_what_a_command_names(
+    tmp_path: Path, command: str, waits: bool
+) -> None:
+    work = project(tmp_path, {"web/AGENTS.md": "Only semicolons.\n", "web/a.js": "1\n"})
+    steps = [Call("shell", {"command": command}), Call("shell", {"command": command}), Say("Done.")]
+    async with serve(steps) as server, opened(work, server, rules="mandatory-all") as app:
+        id = await ask(app, "Go.")
+        pinned = snapshot(app, id)
+        results = [r for m in (await app.session(id)).messages for r in m.results]
+    assert counts(pinned, server.requests) == {"web/AGENTS.md": [0, 1, 1]}
+    assert [r.status == "done" for r in results] == [not waits, True]
+    assert ("web/AGENTS.md" in results[0].text) == waits
+
+
 async def test_a_rule_narrowed_by_paths_joins_when_one_of_them_is_touched(tmp_path: Path) -> None:
     work = project(
         tmp_path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,17 @@ WAIT = (
     "Not done: rules of the project hold for this place ({rules}) and no request had carried them. They follow these "
     "results; read them, then do it again if it accords with them."
 )
+
+
+def _places(facts: Facts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a call touches and what it writes; of a command what its words name."""
+    if not facts.command:
+        return facts.paths, facts.writes
+    from gongfu.context.rules.command import named
+
+    words = named(facts.command)
+    touches, writes = ([os.path.join(facts.cwd, path) for path in found] for found in words)  # noqa: PTH118
+    return (*facts.paths, *touches), (*facts.writes, *writes)
 
 
 class Ruling:
@@ -41,17 +53,18 @@ class Ruling:
         """Why a call may not run yet, for the model; "" when it may. What it touches joins after the batch."""
         context = self._state.context
         pinned = context.pinned
-        if pinned is None or not (facts.paths or facts.writes):
+        if pinned is None or not any(source.nested or source.paths for source in pinned.sources):
             return ""
         from gongfu.context.rules.envelope import envelopes  # only where there are rules
         from gongfu.context.rules.scope import touched, undelivered
 
-        for path in touched(pinned, context.joined, (*facts.paths, *facts.writes), self._root):
-            self._touched.setdefault(path, (*facts.writes, *facts.paths)[0])
-        if not facts.writes:
+        paths, writes = _places(facts)
+        for path in touched(pinned, context.joined, (*paths, *writes), self._root):
+            self._touched.setdefault(path, (*writes, *paths)[0])
+        if not writes:
             return ""
         carried = {e.path for e in envelopes(pinned, context.joined) if e.id in context.delivered}
-        missing = undelivered(pinned, carried, facts.writes, self._root)
+        missing = undelivered(pinned, carried, writes, self._root)
         return WAIT.format(rules=", ".join(missing)) if missing else ""
 
     def settle(self) -> None:
