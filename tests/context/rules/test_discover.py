@@ -96,7 +96,7 @@ def test_the_same_text_in_two_folders_is_two_rules(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"a\0b", "nul"), (b"caf\xe9", "encoding"), (b"\xff\xfea\0", "nul"), (b"x" * (MAX_FILE + 1), "size")],
+    [(b"a\0b", "nul"), (b"caf\xe9", "encoding"), (b"\xff\xfea\0", "encoding"), (b"x" * (MAX_FILE + 1), "size")],
 )
 def test_what_can_be_no_rule_stops_the_run_until_it_is_excluded(tmp_path: Path, content: bytes, reason: str) -> None:
     write(tmp_path, {"AGENTS.md": content, "CLAUDE.md": "fine"})
@@ -260,7 +260,7 @@ def test_front_matter_narrows_a_rule(tmp_path: Path, front: str, paths: tuple[st
     assert found.ignored == ()
 
 
-@pytest.mark.parametrize("front", ["paths: [a", "paths: 3", "paths: {a: b}", "- x", "paths: [1, 2]"])
+@pytest.mark.parametrize("front", ["paths: [a", "paths: 3", "paths: {a: b}", "- x", "paths: [1, 2]", "paths: '!a/**'"])
 def test_front_matter_that_cannot_be_read_narrows_nothing_and_is_told(tmp_path: Path, front: str) -> None:
     write(tmp_path, {".gongfu/rules/a.md": f"---\n{front}\n---\nText\n"})
     found = find(tmp_path)

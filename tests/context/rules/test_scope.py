@@ -44,6 +44,23 @@ def test_what_joins_when_a_place_is_touched(path: str, joins: list[object]) -> N
     assert set(touched(SNAPSHOT, (), [path], ROOT)) == wanted
 
 
+@pytest.mark.parametrize(
+    ("pattern", "path", "joins"),
+    [
+        ("src/", "src/a/b.py", True),
+        ("src/", "src", True),
+        ("src", "src/a/b.py", True),
+        ("lib/web", "lib/web/x.js", True),
+        ("lib/web", "lib/website/x.js", False),
+        ("src/*", "src/a/b.py", False),
+        ("{src,lib}/", "lib/x", True),
+    ],
+)
+def test_a_pattern_that_names_a_folder_holds_for_all_in_it(pattern: str, path: str, joins: bool) -> None:
+    narrow = draft("p", ".gongfu/rules/p.md", kind="rules", paths=(pattern,))
+    assert bool(touched(pinned(narrow), (), [path], ROOT)) == joins
+
+
 def test_what_has_joined_does_not_join_again() -> None:
     assert touched(SNAPSHOT, ("sub/AGENTS.md",), ["sub/in/x"], ROOT) == ("sub/in/AGENTS.md",)
 

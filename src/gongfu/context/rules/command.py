@@ -13,10 +13,13 @@ _TOKEN: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", re.DOTALL)
 _ASSIGNED: Final = re.compile(r"\w+=")
-_PREFIXES: Final = frozenset("sudo env time nice nohup command exec xargs then do else".split())
+_PREFIXES: Final = frozenset(("sudo", "env", "time", "nice", "nohup", "command", "exec", "xargs", "then", "do", "else"))
 _WRITERS: Final = frozenset(
-    "tee touch mkdir rmdir rm mv cp ln install truncate chmod chown patch rsync dd unlink shred".split()
-)
+    (
+        "chmod", "chown", "cp", "dd", "install", "ln", "mkdir", "mv", "patch", "rm", "rmdir", "rsync", "shred", "tee",
+        "touch", "truncate", "unlink",
+    )
+)  # fmt: skip
 _IN_PLACE: Final = frozenset(("sed", "perl"))
 _GIT: Final = frozenset(("rm", "mv", "checkout", "restore", "clean"))
 

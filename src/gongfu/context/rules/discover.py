@@ -190,6 +190,9 @@ class _Reader:
                     Misfit(path=place.path, reason="size", sha256=digest.hexdigest(), size=max(size, len(raw)))
                 )
                 return
+        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):  # UTF-16, whose every other byte may be NUL
+            self._misfit(place.path, "encoding", raw)
+            return
         if b"\0" in raw:
             self._misfit(place.path, "nul", raw)
             return
@@ -243,12 +246,15 @@ class _Reader:
 
 
 def _globs(front: str, path: str) -> tuple[str, ...]:
-    """The `paths:` of a front matter. ConfigError for what is no YAML or no list of patterns."""
+    """The `paths:` of a front matter. ConfigError for what is no YAML or no list of patterns.
+
+    A pattern cannot take anything back: one that begins with "!" would never hold, so it is none.
+    """
     from gongfu.config.document import Document  # ruamel loads only for a rule that has a front matter
 
     value: object = Document(front, path).data.get("paths")
     items = _list(value)
-    if items is None:
+    if items is None or any(item.startswith("!") for item in items):
         raise ConfigError("rules.bad_paths", file=path)
     return tuple(dict.fromkeys(items))[:100]
 

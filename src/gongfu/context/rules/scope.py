@@ -54,4 +54,11 @@ def _governs(source: RuleSource, place: str) -> bool:
         if place != scope and not place.startswith(f"{scope}/"):
             return False
         place = place[len(scope) + 1 :] or "."
-    return not source.paths or any(path_regex(pattern).fullmatch(place) for pattern in source.paths)
+    return not source.paths or any(path_regex(each).fullmatch(place) for p in source.paths for each in _meant(p))
+
+
+def _meant(pattern: str) -> tuple[str, ...]:
+    """A pattern whose end names a folder, or may, holds for all in it, too."""
+    bare = pattern.rstrip("/")
+    last = bare.rpartition("/")[2]
+    return (bare,) if not last or any(c in last for c in "*?[") else (bare, f"{bare}/**")
