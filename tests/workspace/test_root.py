@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from gongfu.core.errors import ToolFailure, UserError
 from gongfu.workspace.names import hidden_name, plain_path, show_name
-from gongfu.workspace.root import Workspace, find_root
+from gongfu.workspace.root import Workspace, find_root, joined, rest_below
 
 
 @pytest.fixture
@@ -169,3 +171,20 @@ def test_what_is_called_inside_is_inside(space: Workspace, parts: list[str]) -> 
     assert located.inside == (
         real == space.root or space.root in real.parents or space.extra[0] in (real, *real.parents)
     )
+
+
+PIECES = st.lists(st.sampled_from(["/", "a", "A", "b", "ab", ".", "..", "é"]), max_size=6).map("".join)
+
+
+@given(PIECES, PIECES)
+def test_texts_are_joined_as_the_system_joins_them(folder: str, name: str) -> None:
+    assert joined(folder, name) == os.path.join(folder, name)  # noqa: PTH118
+
+
+@given(PIECES, PIECES)
+def test_what_lies_below_a_folder_is_told_by_whole_names(path: str, folder: str) -> None:
+    fold = str.casefold if sys.platform in ("win32", "darwin") else str
+    inner, outer = fold(f"{os.sep}{path}"), fold(f"{os.sep}{folder}")
+    start = outer if outer.endswith(os.sep) else outer + os.sep
+    expected = "" if inner == outer else inner[len(start) :] if inner.startswith(start) else None
+    assert rest_below(f"{os.sep}{path}", f"{os.sep}{folder}") == expected

@@ -13,6 +13,7 @@ from gongfu.core.base import Base
 from gongfu.workspace.environment import batch_ssh, child_env
 from gongfu.workspace.git_guard import STATIC, Setting, parse_listing, replacements, suspect, with_settings
 from gongfu.workspace.process import Finished, run
+from gongfu.workspace.root import joined
 
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _SHOWS_CHANGES = (
@@ -65,10 +66,10 @@ def is_repository(folder: Path) -> bool:
 
 def find_head(start: Path) -> Head | None:
     """Branch and commit of the repository around `start`, read from its files; None outside any repository."""
-    git_dir = find_git_dir(start)
-    if git_dir is None:
+    git_dir = _GitDirs().around(str(start))
+    if not git_dir:
         return None
-    text = _read(git_dir / "HEAD").decode(errors="replace").strip()
+    text = _read(joined(git_dir, "HEAD")).decode(errors="replace").strip()
     if not text.startswith("ref:"):
         return Head(commit=text)
     name = text[4:].strip()
@@ -99,7 +100,7 @@ class _GitDirs:
 
 
 def _git_dir_in(folder: str) -> str:
-    entry = os.path.join(folder, ".git")  # noqa: PTH118
+    entry = joined(folder, ".git")
     try:
         mode = os.stat(entry).st_mode  # noqa: PTH116
     except (OSError, ValueError):
@@ -107,43 +108,42 @@ def _git_dir_in(folder: str) -> str:
     if stat.S_ISDIR(mode) and _looks_like_git(entry):
         return entry
     if stat.S_ISREG(mode):
-        text = _read(Path(entry)).decode(errors="surrogateescape").strip()
+        text = _read(entry).decode(errors="surrogateescape").strip()
         if text.startswith("gitdir:"):
-            target = os.path.join(folder, text[7:].strip())  # noqa: PTH118
+            target = joined(folder, text[7:].strip())
             return target if _looks_like_git(target) else ""
     return folder if _looks_like_git(folder) else ""
 
 
 def _looks_like_git(folder: str) -> bool:
-    if not os.path.isfile(os.path.join(folder, "HEAD")):  # noqa: PTH113, PTH118
+    if not os.path.isfile(joined(folder, "HEAD")):  # noqa: PTH113
         return False
-    objects, common = os.path.join(folder, "objects"), os.path.join(folder, "commondir")  # noqa: PTH118
-    return os.path.isdir(objects) or os.path.isfile(common)  # noqa: PTH112, PTH113
+    return os.path.isdir(joined(folder, "objects")) or os.path.isfile(joined(folder, "commondir"))  # noqa: PTH112, PTH113
 
 
-def _common(git_dir: Path) -> Path:
-    text = _read(git_dir / "commondir").decode(errors="surrogateescape").strip()
-    return git_dir / text if text else git_dir
+def _common(git_dir: str) -> str:
+    text = _read(joined(git_dir, "commondir")).decode(errors="surrogateescape").strip()
+    return joined(git_dir, text) if text else git_dir
 
 
-def _resolve(git_dir: Path, name: str) -> str:
+def _resolve(git_dir: str, name: str) -> str:
     common = _common(git_dir)
     for folder in (git_dir, common):
-        found = _read(folder / name).decode(errors="replace").strip()
+        found = _read(joined(folder, name)).decode(errors="replace").strip()
         if found:
             return found
-    for line in _read(common / "packed-refs").decode(errors="replace").splitlines():
+    for line in _read(joined(common, "packed-refs")).decode(errors="replace").splitlines():
         commit, _, ref = line.partition(" ")
         if ref == name:
             return commit
     return ""
 
 
-def _read(file: Path) -> bytes:
+def _read(file: str) -> bytes:
     try:
-        with file.open("rb") as stream:
+        with open(file, "rb") as stream:  # noqa: PTH123
             return stream.read(_MAX_CONFIG)
-    except OSError:
+    except (OSError, ValueError):
         return b""
 
 
@@ -152,7 +152,7 @@ def places_in(command: str, cwd: Path) -> list[Path]:
     found, start = [cwd], str(cwd)
     for word in dict.fromkeys(re.findall(_WORD, command)):
         name = os.path.expanduser(word) if word.startswith("~") else word  # noqa: PTH111 - pathlib raises without a home
-        text = os.path.join(start, name)  # noqa: PTH118
+        text = joined(start, name)
         if os.path.isdir(text) and (folder := Path(text)) not in found:  # noqa: PTH112
             found.append(folder)
             if len(found) == _PLACES:
@@ -171,14 +171,14 @@ def _repositories_below(cwd: Path) -> list[Path]:
 
 def has_hooks(place: Path) -> bool:
     """True when the repository around `place` would run hooks of its own if git were let."""
-    git_dir = find_git_dir(place)
-    if git_dir is None:
+    git_dir = _GitDirs().around(str(place))
+    if not git_dir:
         return False
     common = _common(git_dir)
-    if re.search(_HOOKS_PATH, _read(common / "config")):
+    if re.search(_HOOKS_PATH, _read(joined(common, "config"))):
         return True
     try:
-        with os.scandir(common / "hooks") as entries:
+        with os.scandir(joined(common, "hooks")) as entries:
             return any(not e.name.endswith(".sample") and os.access(e.path, os.X_OK) for e in entries)
     except OSError:
         return False
@@ -192,7 +192,7 @@ class GitGuard:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
-        self._known: dict[Path, tuple[tuple[object, ...], list[Setting]]] = {}
+        self._known: dict[str, tuple[tuple[object, ...], list[Setting]]] = {}
         self._person: tuple[tuple[object, ...], dict[str, str]] = ((), {})
         self._files = _persons_files(env)
 
@@ -224,61 +224,61 @@ class GitGuard:
         wanted: list[Setting] = []
         for git_dir in dict.fromkeys(near.around(str(place)) for place in places):
             if git_dir:
-                wanted.extend(await self._of(Path(git_dir)))
+                wanted.extend(await self._of(git_dir))
         return wanted
 
-    async def _of(self, git_dir: Path) -> list[Setting]:
+    async def _of(self, git_dir: str) -> list[Setting]:
         common = _common(git_dir)
-        files = [common / "config", git_dir / "config.worktree", *_submodules(common)]
-        state = tuple(_stamp(file) for file in files)
+        files = [joined(common, "config"), joined(git_dir, "config.worktree"), *_submodules(common)]
+        state = tuple(map(_stamp, files))
         if git_dir in self._known and self._known[git_dir][0] == state:
             return self._known[git_dir][1]
         settings: list[Setting] = []
-        for folder in dict.fromkeys(file.parent for file in files if suspect(_read(file))):
-            settings.extend(replacements(await self._listing(git_dir if folder == common else folder)))
+        shared = os.path.dirname(files[0])  # noqa: PTH120
+        for folder in dict.fromkeys(os.path.dirname(file) for file in files if suspect(_read(file))):  # noqa: PTH120
+            settings.extend(replacements(await self._listing(git_dir if folder == shared else folder)))
         self._known[git_dir] = (state, settings)
         return settings
 
-    async def _listing(self, git_dir: Path | None) -> list[tuple[str, str, str]]:
+    async def _listing(self, git_dir: str | None) -> list[tuple[str, str, str]]:
         argv = ["git", "config", "--list", "--show-scope", "--includes", "-z"]
         env = own_env(self._env)
-        env["GIT_DIR"] = str(git_dir) if git_dir else os.devnull
+        env["GIT_DIR"] = git_dir or os.devnull
         try:
-            done = await run(argv, cwd=git_dir or Path("/"), env=env, timeout=20, keep=_WHOLE)
+            done = await run(argv, cwd=Path(git_dir or "/"), env=env, timeout=20, keep=_WHOLE)
         except OSError:  # no git: nothing of it can run either
             return []
         return parse_listing(done.output)
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _stamp(file: str) -> tuple[int, int] | None:
     try:
         found = os.stat(file)  # noqa: PTH116
-    except OSError:
+    except (OSError, ValueError):
         return None
     return found.st_mtime_ns, found.st_size
 
 
-def _persons_files(env: Mapping[str, str]) -> list[Path]:
-    home = Path(env.get("HOME") or env.get("USERPROFILE") or "/")
-    config = env.get("XDG_CONFIG_HOME")
+def _persons_files(env: Mapping[str, str]) -> list[str]:
+    home = env.get("HOME") or env.get("USERPROFILE") or "/"
+    config = env.get("XDG_CONFIG_HOME") or joined(home, ".config")
     own = env.get("GIT_CONFIG_GLOBAL")
-    usual = [home / ".gitconfig", (Path(config) if config else home / ".config") / "git" / "config"]
-    return [Path("/etc/gitconfig"), *([Path(own)] if own else usual)]
+    return ["/etc/gitconfig", *([own] if own else [joined(home, ".gitconfig"), joined(config, "git/config")])]
 
 
-def _submodules(common: Path) -> list[Path]:
+def _submodules(common: str) -> list[str]:
     """The configuration files of submodules: below `modules` each folder is a git directory or holds some."""
-    found: list[Path] = []
-    todo = [common / "modules"]
+    found: list[str] = []
+    todo = [joined(common, "modules")]
     while todo and len(found) < _MAX_SUBMODULES:
         try:
-            folders = [Path(entry.path) for entry in os.scandir(todo.pop()) if entry.is_dir(follow_symlinks=False)]
+            folders = [entry.path for entry in os.scandir(todo.pop()) if entry.is_dir(follow_symlinks=False)]
         except OSError:
             continue
         for folder in folders:
-            if _looks_like_git(str(folder)):
-                found.extend((folder / "config", folder / "config.worktree"))
-                todo.append(folder / "modules")
+            if _looks_like_git(folder):
+                found.extend((joined(folder, "config"), joined(folder, "config.worktree")))
+                todo.append(joined(folder, "modules"))
             else:
                 todo.append(folder)
     return found

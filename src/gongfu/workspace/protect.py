@@ -10,15 +10,17 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import Literal, TypeAlias
 
 from gongfu.workspace.commandwords import path_words, raw_words
 from gongfu.workspace.globs import name_regex
-from gongfu.workspace.root import Workspace, rest_below
+from gongfu.workspace.root import Workspace, joined, rest_below
 
 Protected: TypeAlias = Literal["", "secret", "git", "startup", "settings"]
+_Look: TypeAlias = Literal["", "file", "login", "place"]
 
 _EXAMPLE = r"(^|[._-])(example|sample|template|tmpl|dist|defaults?|schema|test|ci)([._-]|$)|\.(md|py|js|ts)$"
 _EXAMPLE_KEY = r"(^|[._-])(example|sample|template|dummy)([._-]|$)"
@@ -104,11 +106,12 @@ def _why(path: str, private: Sequence[str], *, write: bool) -> Protected:
         rest = rest_below(path, folder)
         if rest is not None:
             return "settings" if write else "secret" if rest.partition(os.sep)[0].lower() in _KEYS else ""
-    names = _names(path)
-    if _is_secret(path, names):
+    look = _look(path)
+    if look and _is_secret(path, look):
         return "secret"
     if not write:
         return ""
+    names = _names(path)
     if ".git" in names:
         return "git"
     if ".gongfu" in names or names[-1] == ".mcp.json":
@@ -126,17 +129,29 @@ def _names(path: str) -> list[str]:
     return [name.partition(":")[0].rstrip(" .") or name for name in text.replace("\\", "/").split("/")]
 
 
-def _is_secret(path: str, names: list[str]) -> bool:
+def _is_secret(path: str, look: _Look) -> bool:
+    """Whether a path that looks like a secret is one; what that depends on is looked up on the disk each time."""
+    if look == "file":
+        return not os.path.isdir(path)  # noqa: PTH112 - pathlib raises for names that are too long
+    return look == "place" or _holds_token(path)
+
+
+@lru_cache(maxsize=1024)  # the words of command lines are mostly the same few: options, commands, folders
+def _look(path: str) -> _Look:
+    """What a path looks like by its text alone: "file" a secret unless it is a folder, "login" one if a token is in
+    it, "place" one for where it lies; "" none.
+    """
+    names = _names(path)
     name = names[-1]
     if name.endswith(".pub") or name in ("known_hosts", "known_hosts.old"):
-        return False
+        return ""
     if _has_secret_name(name) and not re.search(_EXAMPLE_KEY if _is_key(name) else _EXAMPLE, name):
-        return not os.path.isdir(path)  # noqa: PTH112 - pathlib raises for names that are too long
-    if (name in _LOGIN_NAMES or names[-2:] == [".git", "config"]) and _holds_token(path):
-        return True
+        return "file"
     if _has_folder(names, _SECRET_FOLDERS, _SECRET_FIRSTS):
-        return True
-    return names[1:2] in (["etc"], ["proc"]) and re.fullmatch(_SYSTEM_PLACES, _slashed(path)) is not None
+        return "place"
+    if names[1:2] in (["etc"], ["proc"]) and re.fullmatch(_SYSTEM_PLACES, _slashed(path)) is not None:
+        return "place"
+    return "login" if name in _LOGIN_NAMES or names[-2:] == [".git", "config"] else ""
 
 
 def _is_key(name: str) -> bool:
@@ -263,7 +278,7 @@ class _Disk:
             if not text.isascii():
                 os.fsencode(text)
             if not _is_glob(text):
-                return [os.path.normpath(os.path.join(base, text))]  # noqa: PTH118
+                return [os.path.normpath(joined(base, text))]
             return self._globbed(text, base)
         except ValueError:
             return []
@@ -276,7 +291,7 @@ class _Disk:
             following: list[str] = []
             for place in places:
                 if part == ".." or not _is_glob(part):
-                    following.append(os.path.join(place, part))  # noqa: PTH118
+                    following.append(joined(place, part))
                 elif part == "**":
                     following.extend([place, *self.names(place, "*")])
                 else:
@@ -296,12 +311,12 @@ class _Disk:
             self._listed[place] = listed
         dotted = part.startswith((".", "["))
         fits = name_regex(part, ignore_case=True).fullmatch
-        return [os.path.join(place, n) for n in listed if (dotted or not n.startswith(".")) and fits(n)]  # noqa: PTH118
+        return [joined(place, n) for n in listed if (dotted or not n.startswith(".")) and fits(n)]
 
     def below(self, place: str) -> list[str]:
         """All paths in the folder `place`."""
         self.names(place, "*")
-        return [os.path.join(place, n) for n in self._listed[place]]  # noqa: PTH118
+        return [joined(place, n) for n in self._listed[place]]
 
 
 def _looked_at(path: str) -> tuple[bool, bool]:
@@ -341,7 +356,7 @@ def _searched(words: list[str], bases: list[str], disk: _Disk, private: Sequence
             continue
         named = [w for w in rest if not w.startswith("-") and len(w) < 1000]
         for base in bases:
-            places = [os.path.normpath(os.path.join(base, w)) for w in named]  # noqa: PTH118
+            places = [os.path.normpath(joined(base, w)) for w in named]
             for place in [p for p in places if os.path.isdir(p)] or [base]:  # noqa: PTH112
                 yield from _secrets_below(place, disk, private)
 

@@ -47,19 +47,25 @@ def _real(path: Path | str) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _fold(path: str) -> str:
-    return path.casefold() if _FOLDS else path
-
-
 def rest_below(path: str, folder: str) -> str | None:
     """What of `path` lies below `folder`: "" for the folder itself, None when it does not lie there. Both are absolute
     and resolved. Case counts only where file systems heed it.
     """
-    inner, outer = _fold(path), _fold(folder)
-    if inner == outer:
-        return ""
-    start = outer if outer.endswith(os.sep) else outer + os.sep
-    return inner[len(start) :] if inner.startswith(start) else None
+    if _FOLDS:
+        path, folder = path.casefold(), folder.casefold()
+    if not path.startswith(folder):
+        return None
+    rest = path[len(folder) :]
+    if not rest or folder.endswith(os.sep):
+        return rest
+    return rest[1:] if rest.startswith(os.sep) else None
+
+
+def joined(folder: str, name: str) -> str:
+    """`os.path.join` of two texts, at a fifth of its price: it is done for every word of every command line."""
+    if os.sep != "/" or not folder:
+        return os.path.join(folder, name)  # noqa: PTH118
+    return name if name.startswith("/") else f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
 
 
 def is_below(path: Path, folder: Path) -> bool:
