@@ -15,8 +15,8 @@ import pytest
 from gongfu.toolkit.shell import ShellTools
 from gongfu.tools.protocol import Outcome
 from gongfu.workspace.jobs import Jobs
-from gongfu.workspace.proctree import snapshot
 from tests.bugs.traps import git, person, plain_repository
+from tests.processes import living
 from tests.toolkit.kit import Ctx, Store, shell_tools
 
 pytestmark = pytest.mark.anyio
@@ -103,16 +103,6 @@ class asking_server:
         await self._listener.aclose()
 
 
-def named(name: str) -> bool:
-    for pid, proc in snapshot().items():
-        try:
-            if not proc.dead and name.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
-                return True
-        except OSError:
-            continue
-    return False
-
-
 async def test_44_cancel_kills_the_whole_group_and_who_has_left_it(tmp_path: Path, env: dict[str, str]) -> None:
     names = [f"row44-{os.getpid()}-{kind}" for kind in ("front", "back", "setsid", "double")]
     command = (
@@ -123,12 +113,12 @@ async def test_44_cancel_kills_the_whole_group_and_who_has_left_it(tmp_path: Pat
         async with anyio.create_task_group() as group:
             group.start_soon(sh, tools, command)
             with anyio.fail_after(5):
-                while not all(map(named, names)):
+                while not all(map(living, names)):
                     await anyio.sleep(0.01)
             started = time.perf_counter()
             group.cancel_scope.cancel()
         took = time.perf_counter() - started
-        assert not [name for name in names if named(name)]
+        assert not [name for name in names if living(name)]
         assert took <= 0.5
 
 
@@ -137,9 +127,11 @@ async def test_44_cancel_kills_the_whole_group_and_who_has_left_it(tmp_path: Pat
 MEASURE = """
 import anyio, json, os, sys
 from pathlib import Path
+from tests.processes import living
 from tests.toolkit.kit import Ctx, Store
 from gongfu.toolkit.shell import ShellTools
 from gongfu.workspace.jobs import Jobs
+from tests.processes import living
 
 def peak():
     return next(int(l.split()[1]) for l in open("/proc/self/status") if l.startswith("VmHWM"))

@@ -38,29 +38,9 @@ from gongfu.models.responses_body import ResponsesWriter
 from .holding import EXCLUDED, MANDATORY, NESTED, OPTIONAL, SYSTEM, TOOLS, Holding
 
 WORDS = [
-    "the",
-    "file",
-    "reads",
-    "a",
-    "line",
-    "and",
-    "writes",
-    "it",
-    "back",
-    "when",
-    "nothing",
-    "is",
-    "wrong",
-    "功夫",
-    "文件",
-    "读取",
-    "之后",
-    "def",
-    "return",
-    "{x:",
-    "1}",
-    "4711",
-]
+    "the", "file", "reads", "a", "line", "and", "writes", "it", "back", "when", "nothing", "is", "wrong",
+    "功夫", "文件", "读取", "之后", "def", "return", "{x:", "1}", "4711",
+]  # fmt: skip
 
 
 def source(path: str, text: str, duty: str, *, nested: bool = False) -> RuleSource:

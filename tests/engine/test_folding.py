@@ -20,22 +20,9 @@ from .conftest import Desk, Plain, done
 pytestmark = pytest.mark.anyio
 
 WORDS = (
-    "the",
-    "file",
-    "reads",
-    "a",
-    "line",
-    "and",
-    "writes",
-    "it",
-    "back",
-    "when",
-    "nothing",
-    "is",
-    "wrong",
-    "功夫",
-    "文件",
-)
+    "the", "file", "reads", "a", "line", "and", "writes", "it", "back", "when", "nothing", "is", "wrong",
+    "功夫", "文件",
+)  # fmt: skip
 
 
 def prose(seed: int, size: int) -> str:

@@ -16,19 +16,9 @@ import pytest
 import gongfu
 from gongfu.core.events import JobChanged, QuestionAsked, TodoChanged, ToolFinished, ToolOutput, TurnFinished
 from gongfu.models.scripted import SCRIPTED, Call, Calls, Say, Scripted, serve
-from gongfu.workspace.proctree import snapshot
+from tests.processes import living
 
 pytestmark = pytest.mark.anyio
-
-
-def living(name: str) -> bool:
-    for pid, proc in snapshot().items():
-        try:
-            if not proc.dead and name.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
-                return True
-        except OSError:
-            continue
-    return False
 
 
 async def test_all_four_in_one_turn(tmp_path: Path) -> None:

@@ -133,7 +133,8 @@ def test_the_last_main_request_is_shown_with_its_parts(told: Program) -> None:
     rows = {m[1]: m[2] for m in re.finditer(r"^ \S (\S.*?)  +(\S+) +<?\d+%", ended.out, re.MULTILINE)}
     assert rows == {
         "system prompt": "770", "tool schemas": "1.4k", "project rules": "2.3k", "summary": "990", "your words": "132",
-        "key tools, agents": "330", "other tools": "616", "tail": "15", "free": "91.4k", "kept for the answer": "27.4k",
+        "key tools, sub-agents": "330", "other tools": "616", "tail": "15", "free": "91.4k",
+        "kept for the answer": "27.4k",
         "margin for errors": "2.6k",
     }  # fmt: skip
 
@@ -357,17 +358,19 @@ def test_reading_takes_no_lock_and_changes_nothing(told: Program) -> None:
 
 
 def test_every_word_is_in_the_catalogue_and_none_is_there_for_nothing() -> None:
+    from gongfu.core.words import rules as rule_words
     from gongfu.core.words import xray as words
 
     source = "".join(p.read_text("utf-8") for p in Path(view_module.__file__).parent.glob("context*.py"))
     used = set(re.findall(r'(?:tell|_title)\(\s*["\']([a-z_]+)["\']', source))
     used |= set(re.findall(r'"xray\.([a-z_]+)"', source))
-    families = {"part", "left", "state", "duty", "fold", "rung", "broke", "head"}
+    families = {"part", "left", "state", "fold", "rung", "broke", "head"}
     listed = set(words.TEXT) - {name for name in words.TEXT if name.partition("_")[0] in families and "_" in name}
     assert used - set(words.TEXT) == set()
     assert listed - used - {"epoch", "epoch_unsent"} == set()
-    for family, names in {"part": PARTS, "fold": FoldReason.__args__, "duty": Duty.__args__}.items():
+    for family, names in {"part": PARTS, "fold": FoldReason.__args__}.items():
         assert {f"{family}_{name}" for name in names} <= set(words.TEXT)
+    assert {f"duty_{name}" for name in Duty.__args__} <= set(rule_words.TEXT)
 
 
 def test_a_real_session_tells_its_fold(program: Program, serve: Callable[..., Server]) -> None:

@@ -71,7 +71,9 @@ def test_configured_and_delivered_are_kept_apart_and_followed_is_never_claimed(p
         assert re.search(r"^AGENTS\.md#A +mandatory +2/2 +\d+ +\. +[0-9a-f]{12}$", out, re.MULTILINE), out
         assert re.search(r"^AGENTS\.md#B +excluded \(superseded\) +never ", out, re.MULTILINE), out
         assert re.search(r"^CLAUDE\.md +optional \(unclassified\) +2/2 ", out, re.MULTILINE), out
-        assert re.search(r"^web/AGENTS\.md .* not yet .* web \(joins when touched\) +[0-9a-f]{12}$", out, re.MULTILINE), out
+        assert re.search(
+            r"^web/AGENTS\.md .* not yet .* web \(joins when touched\) +[0-9a-f]{12}$", out, re.MULTILINE
+        ), out
         assert "Ignored: e/AGENTS.md (empty)" in out
         assert "Whether a model follows a rule is not known" in out
     shown = data(program.call("rules", "show", "--json", session))

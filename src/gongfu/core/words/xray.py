@@ -121,10 +121,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "head_hash": ("HASH", "哈希"),
     "head_size": ("TOKENS", "TOKEN"),
     "head_carried": ("THIS REQUEST", "本请求"),
-    "duty_unsaid": ("optional (unclassified)", "可选（未分类）"),
-    "duty_mandatory": ("mandatory", "必须"),
-    "duty_optional": ("optional", "可选"),
-    "duty_excluded": ("excluded", "排除"),
     # --- the cache
     "cache_title": ("Prompt cache", "提示缓存"),
     "cache_this": (
@@ -167,7 +163,6 @@ TEXT: dict[str, tuple[str, str]] = {
         "`gongfu context ID` shows what one of them was told.",
         "`gongfu context 编号` 显示其中一个收到的内容。",
     ),
-    "parent": ("sub-agent of session {session}", "会话 {session} 的子代理"),
     # --- the list of requests
     "list_epoch": ("epoch {epoch}: {reason}, {before} → {after}", "第 {epoch} 阶段：{reason}，{before} → {after}"),
     "list_hint": ("`--request N` shows one of them.", "`--request N` 显示其中一个。"),

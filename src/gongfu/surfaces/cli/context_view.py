@@ -51,7 +51,7 @@ class View(Page, frozen=True):
         sizes += [tell("window_of", window=tokens(receipt.window))] if receipt.window else []
         sizes += [tell("on_wire", messages=receipt.messages, size=size(receipt.bytes))] if receipt.bytes else []
         lines = self._dim(f"{seen.session}  {one_line(seen.title)}".rstrip())
-        lines += self._dim(tell("parent", session=seen.parent)) if seen.parent else []
+        lines += self._dim(self.speech("agents.parent", session=seen.parent)) if seen.parent else []
         lines += self._packed(parts, self.style.bold)
         lines += self._packed(sizes)
         lines += self._dim(f"{receipt.request}  {moment}")
@@ -185,11 +185,13 @@ class View(Page, frozen=True):
     def _rule(self, rule: RuleLine) -> list[str]:
         """Its path, duty, hash, tokens, and whether the request carried it."""
         reason = self._word(f"xray.left_{rule.reason}", rule.reason) if rule.reason else ""
-        duty = "unsaid" if not rule.said and rule.duty == "optional" else rule.duty
+        duty = self.speech(f"rules.duty_{rule.duty}")
+        if not rule.said and rule.duty == "optional":
+            duty += self.speech("labels.in_brackets", what=self.speech("rules.unclassified"))
         size = tokens(rule.tokens) if rule.tokens else ""
         return [
             one_line(rule.name),
-            self._tell(f"duty_{duty}"),
+            duty,
             rule.sha256[:_HASH],
             size,
             self._tell(f"state_{rule.state}", reason=reason),
