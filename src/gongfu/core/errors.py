@@ -148,9 +148,10 @@ class Refused(ProviderFault):
 
 
 class Overflow(ProviderFault):
-    """The prompt is longer than the window that is really served."""
+    """The prompt is longer than the window that is really served. `numbers` say what was tried, once all was."""
 
     kind = "overflow"
+    numbers: dict[str, int] | None = None
 
 
 class BadRequest(ProviderFault):

@@ -74,12 +74,16 @@ class Asker:
         self._failed: dict[int, ProviderFault | Refusal] = {}
 
     def budget(self, info: ModelInfo) -> Budget:
-        """The budget of a model as things stand in this session."""
-        tuning = self._agent.tuning(info)
-        known = replace(info, max_output=tuning.max_output) if tuning.max_output else info
-        budget = budget_for(known, cap=tuning.cap, served=self._state.served.get(info.ref, 0))
+        """The budget of a model as things stand in this session: below what it has refused as too long."""
+        budget = self._whole_budget(info)
         refused = self._state.too_big.get(info.ref, 0)  # its window is smaller than was known
         return replace(budget, total=min(budget.total, refused * 9 // 10)) if refused else budget
+
+    def _whole_budget(self, info: ModelInfo) -> Budget:
+        """The budget of a model by what is known of its window."""
+        tuning = self._agent.tuning(info)
+        known = replace(info, max_output=tuning.max_output) if tuning.max_output else info
+        return budget_for(known, cap=tuning.cap, served=self._state.served.get(info.ref, 0))
 
     def room(self) -> int:
         """Bytes of text that the next request may hold beyond what there is now, as the estimate has it; at least 0."""
@@ -160,16 +164,32 @@ class Asker:
         except Overflow as fault:  # one hard fold and one try more, then a stop with numbers
             try:
                 return await self._planned(provider, following, last=last, overflow=True)
-            except Overflow:
-                raise fault from None
+            except (Overflow, Refusal) as again:
+                budget = self._whole_budget(provider.info)
+                fault.numbers = {"tokens": self._tried, "budget": budget.total, "window": budget.window}
+                raise fault from again
+
+    def _fitting(self, info: ModelInfo, *, overflow: bool) -> tuple[Plan, Budget]:
+        """The next request and the budget that it keeps.
+
+        What was refused as too long may have been so for other reasons than the window: where nothing else fits, the
+        request is tried all the same, save right after a refusal.
+        """
+        budget, whole = self.budget(info), self._whole_budget(info)
+        try:
+            return self._planner.plan(info, budget, self._tail(), overflow=overflow), budget
+        except Refusal:
+            if overflow or budget == whole:
+                raise
+        return self._planner.plan(info, whole, self._tail()), whole
 
     async def _planned(
         self, provider: ModelProvider, following: str, *, last: bool, overflow: bool = False
     ) -> AnswerReceived:
         info = provider.info
-        budget = self.budget(info)
-        plan = self._planner.plan(info, budget, self._tail(), overflow=overflow)
+        plan, budget = self._fitting(info, overflow=overflow)
         layout = plan.layout
+        self._tried = layout.estimate
         tuning = self._agent.tuning(info)
         request = Request(
             model=info.name,
@@ -243,6 +263,7 @@ class Asker:
         raise StreamCut("the answer never came to its end", model=provider.info.ref)
 
     _request = ""
+    _tried = 0  # the estimate of the newest request
 
     def _receipt(self, info: ModelInfo, plan: Plan, budget: Budget, body: bytes, attempt: int) -> RequestSent:
         told = plan.described if attempt == 1 else self._planner.again(info, plan)

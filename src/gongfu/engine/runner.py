@@ -14,7 +14,7 @@ from gongfu.context.budget import tool_output_limit
 from gongfu.context.pairing import CANCELLED, INTERRUPTED
 from gongfu.core.base import Base
 from gongfu.core.display import Display
-from gongfu.core.errors import LimitReached, ProviderFault, Refusal, UserError, root_of
+from gongfu.core.errors import LimitReached, Overflow, ProviderFault, Refusal, UserError, root_of
 from gongfu.core.events import MessageAdded, TurnFinished, TurnStarted, TurnStatus
 from gongfu.core.ids import new_id
 from gongfu.engine.answer import bare, problem_of
@@ -121,6 +121,8 @@ class Runner:
             case ProviderFault():
                 model = error.model or self._chain[-1].info.ref
                 values = {"model": model, "kind": error.kind, "detail": _sentence(error.detail)}
+                if isinstance(error, Overflow) and error.numbers:
+                    return _End(status="failed", reason="context.provider_overflow", values=values | error.numbers)
                 return _End(status="failed", reason="engine.fault", values=values)
             case _:
                 log = self._session.kit.report("".join(traceback.format_exception(error)))

@@ -204,6 +204,8 @@ class SessionState:
         line = self.usage.get(event.purpose, UsageLine())
         self.usage[event.purpose] = line.plus(event.usage, event.cost)
         _, size = self._sizes.pop(event.request, ("", 0))
+        if size > self.too_big.get(event.model, size):  # what was refused for its length was so for another reason
+            del self.too_big[event.model]
         if size and event.usage.input:
             self._calibrate(event.model, event.usage.input / size)
 

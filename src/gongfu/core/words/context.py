@@ -15,6 +15,13 @@ TEXT = {
         "REQUEST_EXCEEDS_WINDOW：对话约需 {tokens:,} 个 token，而可用于提示的只有 {budget:,}"
         "（该模型可用的 {window:,} 中，{reserved:,} 留给回答）。没有发送任何内容，会话保留不变；请为下一个任务新建会话，或换用窗口更大的模型。",
     ),
+    "provider_overflow": (
+        "{model} says that the prompt is too long: {detail} It was about {tokens:,} tokens by Gongfu's own count, of "
+        "{budget:,} that are free for a prompt in a window of {window:,}; there is nothing more to fold. What was done is "
+        "kept; go on with a shorter task, a new session or a model with a larger window.",
+        "{model} 表示提示过长：{detail}按本程序估算约为 {tokens:,} 个 token，而在 {window:,} 的窗口中可用于提示的有 {budget:,}"
+        "；已没有可再折叠的内容。已完成的工作均保留；请缩短任务、新建会话，或换用窗口更大的模型。",
+    ),
     "window_unknown": (
         "The context window of {model} is not known, so {window:,} tokens of it are used. "
         "`gongfu config set model_settings.{model}.window N` sets it.",
