@@ -210,6 +210,25 @@ def test_deleting_a_session_asks_first(program: Program, serve: Serve) -> None:
     assert id[0] in program.call("sessions").out
 
 
+@pytest.mark.parametrize("command", ["delete", "refresh"])
+def test_ctrl_c_at_a_yes_or_no_ends_the_program_and_changes_nothing(
+    program: Program, serve: Serve, command: str
+) -> None:
+    serve(Say("One."), Say("Two."))
+    rule = program.folder / "AGENTS.md"
+    rule.write_text("Use tabs.\n")
+    assert program.call("run", "--yes", "Go.").code == 0
+    rule.write_text("Use spaces.\n")
+    session = re.findall(r"s_\w+", program.call("sessions").out)[0]
+    terminal = Terminal(program, *(["sessions", "delete", session] if command == "delete" else ["rules", "refresh"]))
+    terminal.until("[n]")
+    terminal.type("\x03")
+    assert terminal.end() == 130
+    assert "Traceback" not in terminal.plain
+    assert session in program.call("sessions").out
+    assert program.call("rules", "history", session).out.count("revision") == 1
+
+
 def test_first_steps_ask_for_a_model_and_keep_the_key_to_themselves(program: Program) -> None:
     terminal = Terminal(program, "init")
     terminal.until("1 >")

@@ -61,6 +61,6 @@ def check_refresh(pinned: RulesPinned, live: RulesPinned, *, old: str, new: str,
     if running:
         raise Refusal("rules.changed_running")
     if len(old) < 8 or not pinned.fingerprint.startswith(old):
-        raise Refusal("rules.refresh_stale_pinned", named=old, pinned=pinned.fingerprint[:12])
+        raise Refusal("rules.refresh_stale_pinned", named=old[:12], pinned=pinned.fingerprint[:12])
     if len(new) < 8 or not live.fingerprint.startswith(new):
-        raise Refusal("rules.refresh_stale_live", named=new, live=live.fingerprint[:12])
+        raise Refusal("rules.refresh_stale_live", named=new[:12], live=live.fingerprint[:12])

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from gongfu.core.errors import UsageError
 from gongfu.surfaces.cli.cli import Cli
 
@@ -20,8 +25,22 @@ def ask_line(cli: Cli, prompt: str) -> str | None:
     if stream is None or not can_ask(cli):
         raise UsageError("cli.nobody_to_ask")
     (cli.err if cli.err.tty else cli.out).write(prompt)
-    line = stream.readline()
+    with _interruptible():
+        line = stream.readline()
     return line.rstrip("\n") if line else None
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Ctrl-C ends a reading that blocks: an event loop would only note it, and wait for the line."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def can_ask(cli: Cli) -> bool:
