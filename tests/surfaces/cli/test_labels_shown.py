@@ -183,7 +183,7 @@ def test_what_was_asked_beside_the_turn_has_its_own_line(show: Any) -> None:
         ("Look at job j1", "查看后台任务 j1"),
         ("Update the todo list (1 of 3 done)", "更新待办列表（完成 1/3）"),
         ("Ask: Which colour?", "提问：Which colour?"),
-        ("Recall a3", "找回 a3"),
+        ("Recall a3", "取回 a3"),
         ("Delegate to agent-1: run all tests", "委派给 agent-1：run all tests"),
         ("fetch ×2", "fetch ×2"),
     ],

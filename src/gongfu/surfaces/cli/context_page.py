@@ -10,7 +10,6 @@ from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style, one_line
 from gongfu.surfaces.cli.width import width, wrap
 
-NARROW = 60
 _WIDEST = 100
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from gongfu.context.receipt import Receipt
 from gongfu.context.xray import Fold, Left, Purpose, RuleLine, Slice, Xray, left_out, part_of, picture, totals
 from gongfu.core.told import Omitted
-from gongfu.surfaces.cli.context_page import NARROW, Page, percent
+from gongfu.surfaces.cli.context_page import Page, percent
 from gongfu.surfaces.cli.render.numbers import size, tokens
 from gongfu.surfaces.cli.render.table import table
 from gongfu.surfaces.cli.style import one_line
-from gongfu.surfaces.cli.width import clip, pad, width, wrap
+from gongfu.surfaces.cli.width import NARROW, clip, pad, width, wrap
 
 _HASH = 12
 
@@ -302,10 +302,7 @@ class View(Page, frozen=True):
         """A line for each request, folds between them, and the cache over the session."""
         names = ("number", "tokens", "real", "reused", "ended", "purpose", "model")
         rows = [[self._tell(f"head_{name}") for name in names], *(self._row(receipt) for receipt in seen.receipts)]
-        drop = {2, 4} if 0 < self.columns < NARROW else set[int]()
-        kept = [[cell for at, cell in enumerate(row) if at not in drop] for row in rows]
-        right = (0, 1, 2) if drop else (0, 1, 2, 3)
-        drawn = table(kept, columns=self.columns, right=right)
+        drawn = table(rows, columns=self.columns, right=(0, 1, 2, 3), spare=(4, 2), least=16)
         lines = [*self._dim(f"{seen.session}  {one_line(seen.title)}".rstrip()), self.style.dim(drawn[0])]
         folds = {fold.request: fold for fold in seen.folds}
         for receipt, line in zip(seen.receipts, drawn[1:], strict=True):

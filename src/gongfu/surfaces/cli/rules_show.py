@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.options import Opening
-from gongfu.surfaces.cli.width import width, wrap
+from gongfu.surfaces.cli.width import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -138,10 +138,7 @@ def _print(cli: Cli, seen: Seen, lines: Sequence[_Line]) -> None:
     columns = cli.size()[0] if cli.out.tty else 0
     names = ["rule", "configured", "delivered", "tokens", "scope", "hash"]
     rows = [[cli.say(f"rules.head_{name}") for name in names], *(_row(cli, seen, line) for line in lines)]
-    shown = table(rows, right=(3,))
-    for kept in (5, 4):  # the hash goes first when there is no room, then the scope
-        if columns and max(map(width, shown)) > columns:
-            shown = table([row[:kept] for row in rows], columns=0 if kept > 4 else columns, right=(3,))
+    shown = table(rows, columns=columns, right=(3,), spare=(5, 4))
     cli.out.line("\n".join([dim(shown[0]), *shown[1:]]))
     for path, reason in pinned.ignored:
         _tell(cli, f"rules.ignored_{reason}", path=path)

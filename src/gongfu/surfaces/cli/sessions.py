@@ -93,7 +93,7 @@ def list_sessions(
     ]
     head = [cli.say(f"head_{name}") for name in ("session", "active", "turns", "tokens", "cost", "title")]
     width = cli.size()[0] if cli.out.tty else 0
-    shown = table([head, *lines], columns=width, right=(2, 3, 4))
+    shown = table([head, *lines], columns=width, right=(2, 3, 4), spare=(3, 2, 4, 1), least=16)
     cli.out.line("\n".join([cli.out_style.dim(shown[0]), *shown[1:]]))
     return 0
 
@@ -112,6 +112,7 @@ def search_sessions(
     from gongfu.surfaces.cli.opening import with_app
     from gongfu.surfaces.cli.result import to_json
     from gongfu.surfaces.cli.style import clean, one_line
+    from gongfu.surfaces.cli.width import NARROW, clip
 
     query = " ".join(words)
     if not query.strip():
@@ -131,10 +132,12 @@ def search_sessions(
     if not found:
         cli.note(cli.say("history.nothing" if everywhere else "history.nothing_here", root=where))
         return 0
-    dim = cli.out_style.dim
+    dim, columns = cli.out_style.dim, cli.size()[0] if cli.out.tty else 0
     for one in found:
-        place = f"  ({one.row.directory})" if everywhere else ""
-        cli.out.line(f"{one.row.id}  {dim(_when(one.at))}  {one_line(f'{one.row.title}{place}')}")
+        title = one_line(f"{one.row.title}{f'  ({one.row.directory})' if everywhere else ''}")
+        moment = f"  {dim(_when(one.at))}" if not columns or columns >= NARROW else ""
+        room = columns - len(one.row.id) - (20 if moment else 2)
+        cli.out.line(f"{one.row.id}{moment}  {clip(title, max(16, room)) if columns else title}")
         if one.where != "title":
             said = cli.say(f"history.{one.where}")
             cli.out.line(f"    {dim(f'{said}:')} {clean(one.snippet)}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from unicodedata import category, east_asian_width
 
+NARROW = 60  # a terminal of fewer columns has room for the most important things only
+
 
 def char_width(char: str) -> int:
     """Cells of one character: 0, 1 or 2."""

@@ -239,13 +239,14 @@ class Lines(Base, frozen=True):
 
     def _beside(self, purpose: str, line: UsageLine) -> str:
         cached = self.speech("cached", tokens=tokens(line.usage.cached)) if line.usage.cached else ""
-        parts = (
+        parts = [
             purpose,
             self.speech("tokens_in", tokens=tokens(line.usage.input), cached=cached),
             self.speech("tokens_out", tokens=tokens(line.usage.output)),
             self.speech("price_unknown") if line.cost is None else money(line.cost),
-        )
-        return self.style.dim("  " + " · ".join(parts))
+        ]
+        packed = _packed(parts, max(20, self.columns - 2) if self.columns else 0)
+        return "\n".join(self.style.dim(f"  {row}") for row in packed)
 
     def _figures(self, event: ev.TurnFinished, session: str) -> list[str]:
         speech, usage = self.speech, event.usage
