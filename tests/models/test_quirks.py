@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from contextlib import aclosing
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gongfu.core.errors import UsageError
 from gongfu.core.messages import ReasoningPart, user
 from gongfu.core.specs import ModelInfo
+from gongfu.models import quirks as tables
 from gongfu.models.anthropic import Anthropic
 from gongfu.models.known import CLOUD, SERVERS
 from gongfu.models.openai_chat import OpenAIChat
 from gongfu.models.protocol import Answer, Prepared, Request
-from gongfu.models.quirks import for_model, load_quirks, quirk_names, quirks_for
+from gongfu.models.quirks import fits, for_model, load_quirks, quirk_names, quirks_for
 from gongfu.models.transport import Transport
 from tests.bugs.streams import BASH, READ, read, splits
 from tests.models.raw_server import Exchange, raw_server
@@ -247,3 +251,19 @@ def test_a_cache_is_marked_where_it_must_be() -> None:
     ]
     assert contents("anthropic/claude-sonnet-4.5", ()) == ["s", "a", "b"]
     assert contents("deepseek/deepseek-chat", (1,)) == ["s", "a", "b"]
+
+
+WORDS = st.text("ab.-*", max_size=8)
+
+
+@given(WORDS.map(lambda text: text.replace("*", "")), WORDS)
+def test_a_star_stands_for_anything(text: str, pattern: str) -> None:
+    assert fits(text, pattern) == fnmatchcase(text, pattern)
+
+
+def test_no_table_uses_more_than_stars() -> None:
+    for name in quirk_names():
+        table = json.loads((Path(tables.__file__).parent / "quirks" / f"{name}.json").read_bytes())
+        patterns = [*table.get("hosts", ()), *table.get("models", ())]
+        patterns += [p for variant in table.get("variants", ()) for p in variant["models"]]
+        assert not {*"?[]"} & {*"".join(patterns)}, name

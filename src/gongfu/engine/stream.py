@@ -128,7 +128,9 @@ class EventStream:
         subscriber = _Subscriber()
         start = self.last if after is None else after
         self._subscribers.add(subscriber)
-        follow = self._follow(subscriber, start)
+        # who joins at the newest event, and not in the middle of an answer, misses nothing: all that comes is waiting
+        behind = start < self.last or bool(self._text or self._reasoning)
+        follow = self._follow(subscriber, start, behind=behind)
         try:
             yield follow
         finally:
@@ -136,9 +138,8 @@ class EventStream:
             self._subscribers.discard(subscriber)
             await follow.aclose()
 
-    async def _follow(self, subscriber: _Subscriber, after: int) -> AsyncGenerator[Entry, None]:
+    async def _follow(self, subscriber: _Subscriber, after: int, *, behind: bool) -> AsyncGenerator[Entry, None]:
         seen = after
-        behind = True
         while True:
             if behind:
                 subscriber.lagging = False
