@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from itertools import pairwise
+from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gongfu.models import recover
 from gongfu.models.markers import PAIRS, STRAY, Found, bare_name
 from gongfu.models.recover import MarkerFilter, Style
 
@@ -39,12 +42,27 @@ def run(text: str, cuts: list[int], style: Style) -> list[str | Found]:
     return out
 
 
-@given(TEXTS, st.lists(st.integers(0, 200), max_size=12), st.sampled_from(["markers", "fenced"]))
+MANY = "<tool_call>```<tool_call><tool_call><tool_call>```json\n" + ONE
+
+
+@given(
+    TEXTS,
+    st.lists(st.integers(0, 200), max_size=12),
+    st.sampled_from(["markers", "fenced"]),
+    st.sampled_from([100_000, 0, 300, 1000]),
+)
+@example(MANY, [54], "fenced", 100_000)
+@example(MANY.removeprefix("<tool_call>"), [], "fenced", 100_000)
+@example("<|python_tag|>" + ONE + "<|eot_id|> <|eom_id|>", [], "markers", 100_000)
+@example("<tool_call>ReadFile</tool_call> <tool_call>" + ONE, [14], "markers", 100_000)
+@example("```" + "x" * 60 + "\n" + ONE + "\n```", [], "fenced", 100_000)
 @settings(max_examples=400, deadline=None)
-def test_the_split_changes_nothing(text: str, cuts: list[int], style: Style) -> None:
-    whole = run(text, [], style)
-    assert run(text, cuts, style) == whole
-    assert run(text, list(range(len(text))), style) == whole
+def test_the_split_changes_nothing(text: str, cuts: list[int], style: Style, cost: int) -> None:
+    """Nor where a flood begins, which a small `cost` makes of nearly every text."""
+    with patch.object(recover, "_COST", cost):
+        whole = run(text, [], style)
+        assert run(text, cuts, style) == whole
+        assert run(text, list(range(len(text))), style) == whole
 
 
 @given(TEXTS, st.sampled_from(["markers", "fenced"]))
@@ -110,6 +128,67 @@ def test_a_flood_of_openers_is_text_and_takes_no_time(marker: str) -> None:
     shown = "".join(p for p in pieces if isinstance(p, str))
     assert not [p for p in pieces if not isinstance(p, str)]
     assert shown == marker * 3000
+
+
+FLOODS = [
+    "<tool_call>",
+    "<tool_call></tool_call>",
+    f"<tool_call>{ONE[:-3]}</tool_call>",
+    f"<tool_call>{ONE.replace('bash', 'rm')}</tool_call>",
+    f"<tool_call>{ONE}",
+    "[TOOL_CALLS]a{",
+    "<function=",
+    '<invoke name="',
+    "<arg_key>",
+    "</tool_call>",
+    "<",
+    "[",
+    "{",
+    "`",
+    "```json\n{",
+    "<think>",
+    "word ",
+    "x",
+    " ",
+    '\\"</tool_call>',
+]
+
+
+def seconds(text: str, style: Style, size: int) -> float:
+    sieve = MarkerFilter(("bash",), style)
+    begun = time.process_time()
+    for at in range(0, len(text), size):
+        sieve.feed(text[at : at + size])
+    sieve.flush()
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+@pytest.mark.parametrize("head", ["", '<tool_call>{"a": "'])
+@pytest.mark.parametrize(("style", "size"), [("markers", 1 << 20), ("fenced", 8)])
+def test_a_flood_takes_time_in_proportion(flood: str, head: str, style: Style, size: int) -> None:
+    """Twice the text may not take four times the work, be it in one piece or in many."""
+    short, long = (head + flood * (length // len(flood)) for length in (20_000, 40_000))
+    assert seconds(long, style, size) < 4 * seconds(short, style, size) + 0.1
+
+
+@pytest.mark.parametrize("closer", ["</function>", "</parameter>\n</function> x"])
+def test_a_long_value_may_hold_its_own_closers(closer: str) -> None:
+    value = f"a {closer} b\n" * 100 + "x" * 100_000
+    call = f"<function=bash>\n<parameter=command>\n{value}\n</parameter>\n</function>"
+    found = [f for f in run(call, list(range(0, len(call), 50)), "markers") if isinstance(f, Found)]
+    assert [f.name for f in found] == ["bash"]
+
+
+def test_a_call_behind_many_closers_in_its_own_text_is_read() -> None:
+    """A file about markers may be written: what stands inside of a string is no closer, however often."""
+    text = "</tool_call> <tool_call> \\n" * 5000
+    call = f'<tool_call>{{"name": "bash", "arguments": {{"command": "{text}"}}}}</tool_call>'
+    (found,) = run(f"{call}", list(range(0, len(call), 7)), "markers")
+    assert isinstance(found, Found)
+    assert found.source == call
+    assert isinstance(found.arguments, dict)
+    assert found.arguments["command"].count("</tool_call>") == 5000
 
 
 def test_a_call_that_was_not_closed_is_found_behind_a_few_openers() -> None:

@@ -27,9 +27,10 @@ _OFTEN = 64  # looks into what is held before they get rare
 _NAME = 100  # characters of a name, or of what stands behind the ticks of a fence
 # What reading may cost that finds no call: so much, and so much for each character of the text. Beyond it the text is
 # a flood of markers, and they are text. What was asked in vain depends on the text alone, whatever its pieces.
-_COST = 200_000
-_COST_EACH = 4
+_COST = 100_000
+_COST_EACH = 1
 _COST_ASKED = 200
+_CHEAP = 256  # of what is not JSON only tags are counted to see whether it is whole
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _WORD = re.compile(r"[\w.:-]*+")
 _BLANK = re.compile(r"\s*+")
@@ -285,16 +286,18 @@ class MarkerFilter:
         """Whether the call ends with the closer at `start`; None when nothing more may be asked."""
         from gongfu.models.written import Strings, is_whole  # only where a marker was seen
 
-        if self._opener[-1] in ">]\0":
+        is_json = False
+        if self._opener[-1] in ">]":
             body = self._at + _size(self._opener)
             self._strings = self._strings or Strings(self._text, body, start)
+            is_json = self._strings.is_json
             if self._strings.open_at(self._text, start):
                 return False
         if not self._affordable(end):
             return None
         if is_whole(self._body(start, end)):
             return True
-        self._cost += end - self._at + _COST_ASKED
+        self._cost += (end - self._at) // (1 if is_json else _CHEAP) + _COST_ASKED
         return False
 
     def _take(self, out: list[str | Found], end: int, after: int, *, cut: bool = False) -> bool:

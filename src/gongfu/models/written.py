@@ -58,11 +58,14 @@ _PYTHONIC = re.compile(r"\[?\s*[\w.]+\(.*\)\s*\]?", re.DOTALL)
 
 
 class Strings:
-    """Follows the strings of JSON that begins at `start` of a text, forwards only: each character is seen once."""
+    """Follows the strings of JSON that begins at `start` of a text, forwards only: each character is seen once.
+
+    `is_json`: there is an object, or a list of them.
+    """
 
     def __init__(self, text: str, start: int, end: int) -> None:
         first = _match_end(_BLANK, text, start, end)
-        self._is_json = text.startswith(("{", "[{"), first, end)
+        self.is_json = text.startswith(("{", "[{"), first, end)
         self._at = first
         self._open = False
 
@@ -72,7 +75,7 @@ class Strings:
 
     def open_at(self, text: str, end: int) -> bool:
         """Whether a string is open at `end`, which is not before that of the last time."""
-        while self._is_json and self._at < end:
+        while self.is_json and self._at < end:
             if not self._open:
                 quote = text.find('"', self._at, end)
                 self._at = quote + 1 if quote >= 0 else end
