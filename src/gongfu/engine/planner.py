@@ -175,7 +175,7 @@ class Planner:
         if before.model != info.ref:
             return "model"
         if before.stable and before.stable != self._stable:
-            return "tools"
+            return "tools" if before.stable.partition(".")[2] != self._stable.partition(".")[2] else "mode"
         return "cold" if self._clock() - self._state.answered_at > CACHE_SECONDS else None
 
     def fold_now(self, info: ModelInfo, budget: Budget, focus: str) -> EpochOpened | None:
