@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from gongfu.core.errors import ConfigError, UserError
@@ -44,7 +43,7 @@ def write_private(path: Path, data: bytes, *, durable: bool = True) -> None:
     A link is followed, so that a settings file kept elsewhere stays there. `durable` waits for the disk.
     """
     target = Path(os.path.realpath(path))
-    fresh = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    fresh = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         try:
