@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gongfu.context.ledger import Ledger, message_tokens
 from gongfu.context.shorten import masked_call
+from gongfu.context.tiers import RULES
 from gongfu.context.units import Units
 from gongfu.core.events import (
     AnswerReceived,
@@ -25,7 +26,7 @@ from gongfu.core.events import (
     TurnStarted,
 )
 from gongfu.core.messages import CallPart, ImagePart, Message, ReasoningPart, ResultPart, TextPart, user
-from gongfu.core.told import BatchLabelled
+from gongfu.core.told import BatchLabelled, RulesJoined
 from gongfu.engine.folding import Folding
 from gongfu.engine.state import SessionState
 
@@ -251,6 +252,22 @@ def test_many_images_in_a_prompt_of_old_are_left_out_where_there_is_no_room(tota
     assert "What is in these?" in "\n".join(m.text for m in tale.shown)
 
 
+def test_joined_rules_that_move_up_are_reckoned_with() -> None:
+    """They leave the messages and stand in front of them: they cost what they cost."""
+    tale = Tale()
+    tale.says("Task.")
+    for number in range(30):
+        tale.runs(("shell", text(500, number)))
+    note = user(text(900), kind="note", id=RULES)
+    tale.emit(RulesJoined(paths=("src/AGENTS.md",)))
+    tale.emit(MessageAdded(message=note))
+    event = tale.fold(20_000)
+    assert event is not None
+    assert event.rules == ("src/AGENTS.md",)
+    assert not any(m.id == RULES for m in tale.shown)
+    assert event.after == 500 + message_tokens(note) + sum(map(message_tokens, tale.shown))
+
+
 # --- the newest tool group --------------------------------------------------------------------------------------------
 
 
@@ -303,6 +320,22 @@ def test_images_of_the_newest_result_give_way_before_a_refusal() -> None:
     assert "four images" in seen.text
     assert "image" in seen.text.removeprefix("four images")
     assert len(seen.images) < 4
+
+
+def test_what_was_cut_once_is_not_cut_again_by_the_next_fold() -> None:
+    tale = Tale()
+    tale.says("Task.")
+    images = tuple(ImagePart(media_type="image/png", data="AAAA") for _ in range(4))
+    ids = tale.runs(("shell", text(5000)), ("shell", "字" * 9000), ("view_image", text(900), {"path": "a"}, images))
+    assert tale.fold(6000) is not None
+    before = [tale.result(call) for call in ids]
+    tale.says("Next.")
+    tale.runs(("shell", text(900)))
+    tale.fold(12_000, reason="manual")
+    tale.fold(12_000, reason="manual")
+    for call, seen in zip(ids, before, strict=True):
+        now = tale.result(call)
+        assert now is None or now == seen or now.endswith(f"recall id={call}]")
 
 
 # --- damaged logs ----------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from gongfu.core.messages import (
     Message,
     Part,
     ReasoningPart,
+    ResultPart,
     user,
 )
 from gongfu.core.told import EpochOpened
@@ -101,8 +102,7 @@ class View:
             tried, count, left = self._tried
             if count == len(self.slots) and all(map(is_, tried, decisions)):
                 return left
-        masked, shrunk = self.masked | set(event.masked), self._shrunk | dict(event.shrunk)
-        left = _opened(self.slots, event, masked, shrunk, labels)
+        left = _opened(self.slots, event, labels)
         self._tried = (decisions, len(self.slots), left)
         return left
 
@@ -118,12 +118,10 @@ def head_of(event: EpochOpened) -> list[Message]:
 def _opened(
     slots: Sequence[Slot],
     event: EpochOpened,
-    masked: set[str],
-    shrunk: Mapping[str, int],
     labels: Mapping[str, str],
 ) -> list[Slot]:
     """The slots that stay, in one pass, with what the epoch changes of them."""
-    changes = _Changes(event, masked, shrunk, labels)
+    changes = _Changes(event, labels)
     ranges = iter((*event.dropped, (0, 0)))
     start, end = next(ranges)
     some_kept = bool(event.kept)
@@ -146,51 +144,58 @@ def _opened(
 class _Changes:
     """What one epoch makes of each message. Messages are given in order: a tool message follows its calls."""
 
-    def __init__(
-        self, event: EpochOpened, masked: set[str], shrunk: Mapping[str, int], labels: Mapping[str, str]
-    ) -> None:
+    def __init__(self, event: EpochOpened, labels: Mapping[str, str]) -> None:
         self._kept = set(event.kept)
         self._shortened = set(event.shortened)
-        self._masked = masked & set(event.masked)
-        self._shrunk = shrunk
+        self._masked = set(event.masked)
+        self._shrunk = dict(event.shrunk)
         self._trimmed = set(event.trimmed)
         self._labels = labels
         self._thinking = event.thinking
-        self._names: Mapping[str, str] = {}
-        self._asked = False  # whether calls are shown that the next tool message answers
+        self._asked: Message | None = None  # the calls that the next tool message answers, when they are shown
 
     def of(self, slot: Slot, *, gone: bool) -> Message | None:
         """The message as it is shown from now on; None when nothing of it stays."""
-        shown: Message | None = slot.shown
-        if slot.raw.id == RULES and slot.raw.role == "user":
-            return None
-        if slot.shown.role == "tool":
-            shown = self._results(slot, gone=gone)
-        elif slot.shown.calls:
-            self._names = {c.id: c.name for c in slot.raw.calls}
-            shown = self._calls(slot, gone=gone)
+        role, shown = slot.raw.role, slot.shown
+        if role == "tool":
+            return self._results(slot, gone=gone)
+        if role == "user":
+            if gone or slot.raw.id == RULES:
+                return None
+        elif any(type(part) is CallPart for part in shown.parts):
+            return self._calls(slot, gone=gone)
         elif gone:
             return None
         else:
             shown = self._plain(slot)
-        return cut_message(shown, slot.at) if shown is not None and slot.at in self._shortened else shown
+        return cut_message(shown, slot.at) if slot.at in self._shortened else shown
 
     def _results(self, slot: Slot, *, gone: bool) -> Message | None:
-        whole = {r.call_id: r for r in slot.raw.results}
+        if self._asked is None:
+            return None
+        old = slot.shown.parts
         parts: list[Part] = []
-        for result in slot.shown.results:
-            call = result.call_id
-            if gone and call not in self._kept:
+        for part in old:
+            if not isinstance(part, ResultPart) or (gone and part.call_id not in self._kept):
                 continue
-            new = result
-            if call in self._masked:
-                raw = whole.get(call, result)
-                if worth_masking(raw):
-                    new = masked_result(raw, self._labels.get(call, ""), self._names.get(call, "tool"))
-            elif call in self._shrunk:
-                new = shrunk_result(result, self._shrunk[call])
-            parts.append(new)
-        return _with(slot.shown, parts) if self._asked else None  # of a damaged log it may be empty until it is mended
+            if part.call_id in self._masked:
+                parts.append(self._mask(slot, part))
+            elif part.call_id in self._shrunk:
+                parts.append(shrunk_result(part, self._shrunk[part.call_id]))
+            else:
+                parts.append(part)
+        return _with(slot.shown, parts)  # of a damaged log it may be empty until it is mended
+
+    def _mask(self, slot: Slot, result: ResultPart) -> ResultPart:
+        call = result.call_id
+        raw = result
+        if slot.raw is not slot.shown:
+            raw = next((r for r in slot.raw.results if r.call_id == call), result)
+        if not worth_masking(raw):
+            return result
+        label = self._labels.get(call, "")
+        asked = self._asked.calls if self._asked is not None and not label else ()
+        return masked_result(raw, label, next((c.name for c in asked if c.id == call), "tool"))
 
     def _calls(self, slot: Slot, *, gone: bool) -> Message | None:
         parts: list[Part] = []
@@ -204,8 +209,11 @@ class _Changes:
                 parts.append(masked_call(part) if short else part)
             elif not (isinstance(part, ReasoningPart) and slot.at < self._thinking):
                 parts.append(part)
-        self._asked = calls > 0
-        return _with(slot.shown, parts) if calls else None
+        self._asked = slot.raw if calls else None
+        if not calls:
+            return None
+        shown = _with(slot.shown, parts)
+        return cut_message(shown, slot.at) if slot.at in self._shortened else shown
 
     def _plain(self, slot: Slot) -> Message:
         if slot.at >= self._thinking:
@@ -216,7 +224,7 @@ class _Changes:
 def _with(message: Message, parts: Sequence[Part]) -> Message:
     """The message with `parts`; the very same one when nothing has changed, so that its price is known."""
     old = message.parts
-    same = len(old) == len(parts) and all(a is b for a, b in zip(old, parts, strict=True))
+    same = len(old) == len(parts) and all(map(is_, old, parts))
     return message if same else replace(message, parts=tuple(parts))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from gongfu.context.ledger import message_tokens, part_tokens
+from gongfu.context.tiers import RULES
 from gongfu.core.events import EpochOpened, SummaryMade
 from gongfu.core.told import FoldReason
 
@@ -51,6 +52,10 @@ class Folding:
         self._focus = focus
         self._units = units
         self._before = fixed + ledger.total(state.context.view.messages)
+        self._rising = 0  # what joined rules cost, which leave the messages and stand before them from now on
+        if set(state.context.joined).difference(state.context.risen):
+            notes = (s.shown for s in state.context.view.slots if s.raw.id == RULES)
+            self._rising = sum(map(ledger.tokens, notes))
 
     def event(self, *, keep_recent: int, back: bool) -> EpochOpened | None:
         """Decide the fold and word it; None when it would free too little, or what must stay is too much."""
@@ -163,7 +168,7 @@ class Folding:
     def _measured(self, event: EpochOpened) -> EpochOpened:
         context = self._state.context
         messages = context.view.trial(event, context.labels)
-        return replace(event, after=self._fixed + sum(map(self._ledger.tokens, messages)))
+        return replace(event, after=self._fixed + self._rising + sum(map(self._ledger.tokens, messages)))
 
 
 def _with_texts(state: SessionState, event: EpochOpened, total: int) -> EpochOpened:
