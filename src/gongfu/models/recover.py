@@ -30,6 +30,8 @@ _NAME = 100  # characters of a name, or of what stands behind the ticks of a fen
 _COST = 100_000
 _COST_EACH = 1
 _COST_ASKED = 200
+_COST_SEEN = 5  # less than a closer is long: a call that holds many in its strings is never too dear
+_WALKED = 4  # characters of strings that cost as much as one that is read
 _CHEAP = 256  # of what is not JSON only tags are counted to see whether it is whole
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _WORD = re.compile(r"[\w.:-]*+")
@@ -286,15 +288,16 @@ class MarkerFilter:
         """Whether the call ends with the closer at `start`; None when nothing more may be asked."""
         from gongfu.models.written import Strings, is_whole  # only where a marker was seen
 
+        if not self._affordable(end):
+            return None
         is_json = False
         if self._opener[-1] in ">]":
             body = self._at + _size(self._opener)
             self._strings = self._strings or Strings(self._text, body, start)
             is_json = self._strings.is_json
+            self._cost += self._strings.left(start) // _WALKED + _COST_SEEN
             if self._strings.open_at(self._text, start):
                 return False
-        if not self._affordable(end):
-            return None
         if is_whole(self._body(start, end)):
             return True
         self._cost += (end - self._at) // (1 if is_json else _CHEAP) + _COST_ASKED

@@ -73,6 +73,10 @@ class Strings:
         """The text lost `by` characters at its beginning."""
         self._at -= by
 
+    def left(self, end: int) -> int:
+        """How many characters there are up to `end` that were not seen yet."""
+        return max(0, end - self._at) if self.is_json else 0
+
     def open_at(self, text: str, end: int) -> bool:
         """Whether a string is open at `end`, which is not before that of the last time."""
         while self.is_json and self._at < end:
