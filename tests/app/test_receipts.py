@@ -364,3 +364,24 @@ async def test_a_small_model_is_told_each_rule_once_also_one_that_joined(work: P
         assert len(names) == len(set(names))
         assert [body.count(f'path=\\"{name.removeprefix("rule:")}\\"'.encode()) for name in names] == [1] * len(names)
     assert len(names) == 2
+
+
+async def test_a_request_with_a_receipt_is_on_the_wire_though_the_session_closes_at_once(work: Path) -> None:
+    beside = Say("A name.", when=Match(model="quick"), times=0)
+    async with serve([beside, Say("Done.")]) as server:
+        async with opened(work, server) as app:
+            id = await prompt(app, "Go.")
+            before = len(app.receipts(id))
+        async with opened(work, server, fast=True) as app:  # no connection is open yet
+            session = await app.session(id)
+
+            async def job() -> None:
+                await session.sidecar.complete(purpose="title", system="Be brief.", text="Name it", max_output=60)
+
+            session.sidecar.start(job)
+            with anyio.fail_after(20):
+                while len(app.receipts(id)) == before:
+                    await anyio.lowlevel.checkpoint()
+                await session.close()
+            assert len(app.receipts(id)) == before + 1
+            matched(app, [id], server.requests)

@@ -30,6 +30,7 @@ from gongfu.models.retry import Failed, RetryPolicy, attempts
 
 AT_ONCE = 2
 WAITING = 6
+GRACE = 0.25  # seconds in which a request that has its receipt gets onto the wire when the session closes
 PATIENCE = RetryPolicy(budget_seconds=20, unreachable_seconds=5, max_attempts=2)
 
 Chain = Callable[[], Awaitable[Sequence[ModelProvider]]]
@@ -96,6 +97,7 @@ class Sidecar:
         self._light, self._heavy = _Lane(AT_ONCE, most=WAITING), _Lane(1)
         self._scopes: set[anyio.CancelScope] = set()
         self._running = 0
+        self._sent_at = -GRACE
         self._closed = False
         self._idle = anyio.Event()
         self._idle.set()
@@ -147,10 +149,15 @@ class Sidecar:
         return not self._running
 
     async def close(self) -> None:
-        """Cancel the jobs that run, forget those that wait, and return when the last has gone."""
+        """Cancel the jobs that run, forget those that wait, and return when the last has gone.
+
+        A request whose receipt was written this very moment is sent first: receipts and requests are as many.
+        """
         self._closed = True
         self._light.waiting.clear()
         self._heavy.waiting.clear()
+        with anyio.move_on_after(max(0.0, self._sent_at + GRACE - self._clock())):
+            await self._idle.wait()
         for scope in self._scopes:
             scope.cancel()
         await self._idle.wait()
@@ -249,6 +256,8 @@ class Sidecar:
             async with aclosing(attempts(provider, request, PATIENCE)) as deltas:
                 async for delta in deltas:
                     match delta:
+                        case Prepared() if self._closed:
+                            return None
                         case Prepared(body=body) if body:
                             told = self._lineage.describe(
                                 model=receipt.model,
@@ -268,6 +277,7 @@ class Sidecar:
                                 prefix=hashlib.sha256(body).hexdigest()[:16],
                             )
                             open_ = True
+                            self._sent_at = self._clock()
                             emit(receipt)
                         case Failed():
                             open_ = False
