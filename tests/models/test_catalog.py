@@ -9,7 +9,7 @@ import pytest
 
 from gongfu.core.errors import BadRequest
 from gongfu.core.specs import Price
-from gongfu.models.catalog import SNAPSHOT_TIME, UNKNOWN_WINDOW, Facts, Refreshed, Told, lookup, read_refreshed
+from gongfu.models.catalog import SNAPSHOT_TIME, Facts, Refreshed, Told, lookup, read_refreshed
 from gongfu.models.listing import facts_of, names_of
 
 
@@ -57,7 +57,7 @@ def test_abilities() -> None:
 
 def test_an_unknown_model_says_that_it_is() -> None:
     info = lookup("someone", "no-such-model")
-    assert (info.window, info.source, info.price) == (UNKNOWN_WINDOW, "", Price())
+    assert (info.window, info.source, info.price) == (0, "", Price())
     assert info.tools
 
 

@@ -16,9 +16,6 @@ from gongfu.models.known import known
 SNAPSHOT_TIME = 1_795_996_800.0
 """When the snapshot's facts were gathered: seconds since 1970 (30 November 2026)."""
 
-UNKNOWN_WINDOW = 32_768
-"""Window in tokens that is assumed of a model nobody knows."""
-
 _DASHES = str.maketrans(".:_@ ", "-----")
 
 FREE = Price(input=0.0, cached=0.0, cache_write=0.0, output=0.0)
@@ -55,8 +52,8 @@ class Refreshed(Base, frozen=True):
 def lookup(provider: str, name: str, *, file: Path | None = None) -> ModelInfo:
     """What is known of `provider/name`; `file` is the refreshed catalog.
 
-    What the provider told wins over the snapshot unless it is older. A model that nobody knows gets a window of
-    `UNKNOWN_WINDOW` and an empty `source`. Servers at home cost nothing.
+    What the provider told wins over the snapshot unless it is older. A model that nobody knows has a window of 0, which
+    says so, and an empty `source`. Servers at home cost nothing.
     """
     facts, source = _snapshot_facts(name), "catalog"
     told = _told(provider, name, file)
@@ -70,7 +67,7 @@ def lookup(provider: str, name: str, *, file: Path | None = None) -> ModelInfo:
         ref=f"{provider}/{name}",
         provider=provider,
         name=name,
-        window=facts.window or UNKNOWN_WINDOW,
+        window=facts.window,
         max_output=facts.max_output,
         price=FREE if (home and home.port) or name.endswith(":free") else facts.price,
         images=bool(facts.images),

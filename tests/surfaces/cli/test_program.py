@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -380,3 +381,18 @@ def test_an_interrupt_while_the_program_loads_leaves_no_traceback(program: Progr
     )
     done = subprocess.run([sys.executable, "-c", script], env=program.env, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_a_window_that_nobody_knows_is_told_once_with_the_command_that_sets_it(program: Program, serve: Serve) -> None:
+    serve(Say("One."), Say("Two."), Say("Three."))
+    program.env.pop("GONGFU_CONTEXT_WINDOW")
+    first = program.call("run", "Say one.")
+    (warning,) = [line for line in first.err.splitlines() if line.startswith("⚠")]
+    assert "is not known, so 32,768 tokens of it are used" in warning
+    assert "⚠" not in program.call("run", "--continue", "Say two.").err, "it was said in this session"
+    command = shlex.split(warning.split("`")[1])
+    assert command[-1] == "N"
+    assert program.call(*command[1:-1], "50000").code == 0
+    third = program.call("run", "Say three.")
+    assert (third.code, "⚠" in third.err) == (0, False)
+    assert "window 50.0k" in program.call("context").out

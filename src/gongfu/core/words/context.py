@@ -24,8 +24,8 @@ TEXT = {
     ),
     "window_unknown": (
         "The context window of {model} is not known, so {window:,} tokens of it are used. "
-        "`gongfu config set model_settings.{model}.window N` sets it.",
-        "不知道 {model} 的上下文窗口大小，按 {window:,} 个 token 使用。可用 `gongfu config set model_settings.{model}.window N` 设置。",
+        "`gongfu config set 'model_settings.\"{model}\".window' N` sets it.",
+        "不知道 {model} 的上下文窗口大小，按 {window:,} 个 token 使用。可用 `gongfu config set 'model_settings.\"{model}\".window' N` 设置。",
     ),
     "summaries_stopped": (
         "Three summaries of this conversation failed in a row (the last: {reason}), so no model is asked for one any "

@@ -216,9 +216,11 @@ class View(Page, frozen=True):
         reason = self._word(f"xray.fold_{event.reason}", event.reason)
         first = "epoch" if fold.request else "epoch_unsent"
         lines = [self._tell(first, epoch=event.epoch, request=fold.request, reason=reason)]
-        did = self._word(f"xray.rung_{event.rung}", str(event.rung))
+        rung = 2 if event.rung == 3 and not event.moved else event.rung
+        rung = 1 if rung == 2 and not event.dropped else rung  # a step that was tried and found nothing did nothing
+        did = self._word(f"xray.rung_{rung}", str(rung))
         before, after = tokens(event.before), tokens(event.after)
-        lines.append(self._tell("epoch_did", before=before, after=after, rung=event.rung, what=did))
+        lines.append(self._tell("epoch_did", before=before, after=after, rung=rung, what=did))
         counts = {"masked": len(event.masked), "dropped": len(event.dropped), "moved": len(event.moved)}
         lines += [self._tell("epoch_counts", **counts)] if any(counts.values()) else []
         lines += [self._tell("focus", focus=one_line(event.focus))] if event.focus else []

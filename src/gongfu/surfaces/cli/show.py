@@ -118,7 +118,7 @@ def _print_usage(cli: Cli, state: SessionState) -> None:
         cost = money(line.cost) if line.cost is not None else cli.say("unknown")
         rows.append([purpose, *(f"{figure:,}" for figure in figures), cost])
     columns = cli.size()[0] if cli.out.tty else 0
-    shown = table(rows, columns=columns, right=(1, 2, 3, 4, 5, 6), spare=(5, 3, 1))
+    shown = table(rows, columns=columns, right=(1, 2, 3, 4, 5, 6), spare=(5, 3, 1, 4, 2))
     cli.out.line("\n".join([cli.out_style.dim(shown[0]), *shown[1:]]))
 
 
