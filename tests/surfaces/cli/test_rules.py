@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gongfu.config.paths import Places
+from gongfu.context.rules.sections import sha256_of
 from gongfu.core.words import rules as words
 from gongfu.models.scripted.script import Call, Say
 from gongfu.models.scripted.server import Server
@@ -80,7 +81,7 @@ def test_configured_and_delivered_are_kept_apart_and_followed_is_never_claimed(p
     assert (shown["session"], shown["requests"], shown["revision"]) == (session, 2, 1)
     assert rule(shown, "AGENTS.md#A") | {"tokens": 0} == {
         "rule": "AGENTS.md#A", "configured": "mandatory", "classified": True, "why": "", "was": "", "scope": ".",
-        "paths": [], "joined": True, "tokens": 0, "sha256": rule(shown, "AGENTS.md#A")["sha256"], "delivered": 2,
+        "paths": [], "joined": True, "tokens": 0, "sha256": sha256_of("# A\nUse tabs.\n"), "delivered": 2,
         "last_request": rule(shown, "CLAUDE.md")["last_request"],
     }  # fmt: skip
     assert rule(shown, "AGENTS.md#B")["delivered"] == 0
@@ -187,7 +188,7 @@ def test_an_optional_rule_without_room_is_told_on_screen(program: Program, serve
     write(program, AGENTS_md="x" * 60_000)
     ended = program.call("run", "--yes", "Do it.", GONGFU_CONTEXT_WINDOW="40000")
     assert ended.code == 0, ended
-    assert "Optional rules were left out for want of room: AGENTS.md" in ended.err
+    assert "Optional rules may take a tenth of the room, and these did not fit: AGENTS.md" in ended.err
 
 
 def test_a_refresh_without_a_terminal_shows_and_then_takes_what_was_seen(program: Program, serve: Serve) -> None:

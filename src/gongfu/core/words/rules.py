@@ -267,7 +267,7 @@ TEXT = {
         "{wanted!r} 不是规则选项；可用的有 mandatory-root、mandatory-all 和 optional。",
     ),
     "left_out": (
-        "Optional rules were left out for want of room: {rules} ({tokens:,} tokens). `gongfu rules classify PATH mandatory` makes one mandatory.",
-        "因空间不足，省略了可选规则：{rules}（{tokens:,} 个 token）。用 `gongfu rules classify PATH mandatory` 可设为必须。",
+        "Optional rules may take a tenth of the room, and these did not fit: {rules} ({tokens:,} tokens). `gongfu rules classify PATH mandatory` makes one mandatory.",
+        "可选规则最多占十分之一的空间，这些放不下，已略去：{rules}（{tokens:,} 个 token）。用 `gongfu rules classify PATH mandatory` 可设为必须。",
     ),
 }
