@@ -49,8 +49,8 @@ class ThinkSplitter:
         opener = next((o for o in _TAGS if head.startswith(o)), "")
         if opener:
             self._closer = _TAGS[opener]
-            self._held = head[len(opener) :].removeprefix("\n")
-            self._state = "thinking"
+            self._held = head[len(opener) :]
+            self._state, self._trim = "thinking", True
             return True
         if not head or any(o.startswith(head) for o in _TAGS):
             return False
@@ -60,6 +60,9 @@ class ThinkSplitter:
         return True
 
     def _think(self, out: list[tuple[bool, str]]) -> None:
+        if self._trim and self._held:  # the line break behind the tag, which may come in a piece of its own
+            self._held = self._held.removeprefix("\n")
+            self._trim = False
         end = self._held.find(self._closer)
         if end >= 0:
             thought = self._held[:end]
