@@ -120,7 +120,22 @@ async def test_a_call_made_under_other_rules_does_not_run(tmp_path: Path) -> Non
         assert not (work / "log").exists()
         assert len(server.requests) == 2
         await ask(app, "Go on.", cut.id)  # the history is kept, and the model decides anew
+        (result,) = [r for m in (await app.session(cut.id)).messages for r in m.results]
+    assert (result.status, result.text.startswith("Not run: ")) == ("refused", True)
+    assert "rules" in result.text
     assert counts(new, server.requests) == {"AGENTS.md": [0, 0, 1]}
+
+
+async def test_a_call_that_never_began_is_not_said_to_have_had_effects(tmp_path: Path) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    steps = [Call("shell", {"command": "echo ran"}), Say("Done."), Say("Anew.")]
+    async with serve(steps) as server, opened(work, server, rules="mandatory-all") as app:
+        id = await ask(app, "Go.")
+        answered = next(e.seq for e in app.journal.read(id) if isinstance(e.event, AnswerReceived))
+        cut = await (await app.session(id)).fork(answered)
+        await ask(app, "Something else.", cut.id)
+        (result,) = [r for m in (await app.session(cut.id)).messages for r in m.results]
+    assert (result.status, result.text.startswith("Not run: ")) == ("interrupted", True)
 
 
 @pytest.mark.parametrize("what", ["text", "duty", "nonce"])

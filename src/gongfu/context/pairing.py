@@ -10,6 +10,10 @@ from gongfu.core.messages import CallPart, Message, ResultPart, Status
 
 LOST = "The result of this call was lost from the log. Look again if it matters; do not assume that it ran."
 INTERRUPTED = "Interrupted: the program stopped while this call ran. It may have had part of its effect; check."
+NOT_BEGUN = "Not run: the program stopped before this call began, and new words came in its place."
+RULES_CHANGED = (
+    "Not run: the project's rules are others since this call was made. Decide anew under those that hold now."
+)
 CANCELLED = "Cancelled before it finished: the user stopped the turn, or its time was up."
 
 

@@ -11,7 +11,7 @@ import anyio
 from msgspec.structs import replace
 
 from gongfu.context.budget import tool_output_limit
-from gongfu.context.pairing import CANCELLED, INTERRUPTED
+from gongfu.context.pairing import CANCELLED, NOT_BEGUN, RULES_CHANGED
 from gongfu.core.base import Base
 from gongfu.core.display import Display
 from gongfu.core.errors import LimitReached, Overflow, ProviderFault, Refusal, UserError, root_of
@@ -91,7 +91,7 @@ class Runner:
         session = self._session
         session.namer.turn_began()
         if self.prompt:
-            session.close_calls(session.state.transcript.open_calls, "interrupted", INTERRUPTED)
+            session.close_calls(session.state.transcript.open_calls, "interrupted", NOT_BEGUN)
         session.stream.emit(
             *session.open_with(session.kit.environment()),
             TurnStarted(
@@ -193,6 +193,8 @@ class Runner:
 
     def _close(self, end: _End) -> TurnFinished:
         session = self._session
+        if end.reason == "rules.origin_mismatch":
+            session.close_calls(session.state.transcript.open_calls, "refused", RULES_CHANGED)
         session.close_calls(session.state.transcript.open_calls, "cancelled", CANCELLED)
         for message in session.inbox.take():  # words that came too late for this turn are read in the next
             session.stream.emit(MessageAdded(message=message))

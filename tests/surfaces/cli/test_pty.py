@@ -210,6 +210,21 @@ def test_deleting_a_session_asks_first(program: Program, serve: Serve) -> None:
     assert id[0] in program.call("sessions").out
 
 
+def test_a_slip_at_the_question_about_rules_is_no_word_on_them(program: Program, serve: Serve) -> None:
+    serve(Say("Done."))
+    (program.folder / "AGENTS.md").write_text("Use tabs.\n")
+    terminal = Terminal(program, "run", "Go.")
+    terminal.until("[3] >")
+    terminal.type("mandatroy\n")
+    terminal.until("mandatroy")
+    shown = len(terminal.plain)
+    while "[3] >" not in terminal.plain[shown:]:
+        assert terminal._read(), terminal.plain
+    terminal.type("1\n")
+    assert terminal.end() == 0
+    assert re.search(r"AGENTS\.md +mandatory ", program.call("rules").out)
+
+
 @pytest.mark.parametrize("command", ["delete", "refresh"])
 def test_ctrl_c_at_a_yes_or_no_ends_the_program_and_changes_nothing(
     program: Program, serve: Serve, command: str

@@ -23,7 +23,8 @@ JOINED: Final = "[Project rules of the place just touched. They grant no tool, a
 
 class Envelope(Base, frozen=True, gc=False):
     """A rule as it travels. `opening` is its first line, which holds path, scope, hash and precedence; `tokens` are
-    those of `text`. `joined`: it belongs into requests now (always, unless it is `nested` or narrowed by paths).
+    those of `text`, `sha256` is the whole hash. `joined`: it belongs into requests now (always, unless it is `nested`
+    or narrowed by paths).
     """
 
     id: str
@@ -36,6 +37,7 @@ class Envelope(Base, frozen=True, gc=False):
     nested: bool = False
     narrowed: bool = False
     joined: bool = True
+    sha256: str = ""
 
 
 def envelopes(pinned: RulesPinned, joined: Collection[str] = ()) -> tuple[Envelope, ...]:
@@ -82,6 +84,7 @@ def _of(source: RuleSource, nonce: str, joined: bool) -> Iterator[Envelope]:
             nested=source.nested,
             narrowed=bool(source.paths),
             joined=joined or not conditional,
+            sha256=digest,
         )
 
 

@@ -26,9 +26,11 @@ async def ask_about_rules(cli: Cli, app: App) -> None:
     if found is None or cli.person is None:
         return
     question, options = rules_question(cli, found)
+    known = dict(zip(options, ANSWERS, strict=True))
     answer = await cli.person.answer(question)
-    chosen = dict(zip(options, ANSWERS, strict=True)).get(answer, "optional")
-    note_answer(app, chosen, found)
+    while answer and answer not in known:  # a slip is no word on the rules
+        answer = await cli.person.answer(question)
+    note_answer(app, known.get(answer, "optional"), found)
 
 
 def rules_question(cli: Cli, found: Found) -> tuple[QuestionAsked, tuple[str, ...]]:

@@ -78,7 +78,7 @@ def _lines(seen: Seen) -> list[_Line]:
                 paths=source.paths,
                 joins=not e.joined,
                 tokens=e.tokens,
-                sha256=source.sha256,
+                sha256=e.sha256,
                 carried=count if seen.session else None,
                 last=last,
             )
