@@ -24,7 +24,7 @@ from gongfu.context.rules.snapshot import fingerprint_of
 from gongfu.context.tiers import RULES
 from gongfu.core import events as ev
 from gongfu.core.errors import Refusal
-from gongfu.core.messages import CallPart, Message, Part, ReasoningPart, ResultPart, TextPart, user
+from gongfu.core.messages import CallPart, ImagePart, Message, Part, ReasoningPart, ResultPart, TextPart, user
 from gongfu.core.specs import ModelInfo, Usage
 from gongfu.core.told import BatchLabelled, EpochOpened, RuleSection, RulesJoined, RuleSource, RulesPinned, SummaryMade
 from gongfu.engine.planner import Plan, Planner
@@ -83,7 +83,7 @@ class Fuzz(Holding):
 
     def _info(self, number: int) -> ModelInfo:
         dice = self.dice
-        window = dice.choice((4096, 8192, 16_384, 32_768, 65_536))
+        window = dice.choice((40_960, 49_152) if self.even else (4096, 8192, 16_384, 32_768, 65_536))
         back = dice.choice(("never", "never", "tool_rounds", "always"))
         limit = dice.choice((256, 1024, 8192))
         return ModelInfo(
@@ -111,10 +111,15 @@ class Fuzz(Holding):
         """Words of about `size` characters."""
         return " ".join(self.dice.choices(WORDS, k=max(1, size // 5)))
 
+    def images(self, count: int) -> tuple[ImagePart, ...]:
+        """Images of some size."""
+        side = self.dice.choice((64, 300, 700))
+        return tuple(ImagePart(media_type="image/png", data="iVBO", width=side, height=side) for _ in range(count))
+
     def size(self) -> int:
         """Small ones more often; in some sessions all of about the same size."""
         if self.even:
-            return self.dice.randrange(900, 2500)
+            return self.dice.randrange(900, 1600)
         return int(20 * (self.big / 20) ** self.dice.random())
 
     def _open(self, state: SessionState) -> None:
@@ -155,8 +160,9 @@ class Fuzz(Holding):
         self.prompts += 1
         name = f"p{self.prompts}"
         text = f"Task {self.prompts}: {self.words(self.size())}"
+        images = self.images(dice.choice((1, 1, 3))) if dice.random() < 0.1 else ()
         self.emit(
-            ev.PromptQueued(prompt=name, message=user(text, id=name)),
+            ev.PromptQueued(prompt=name, message=user(text, images=images, id=name)),
             ev.TurnStarted(turn=f"t{self.prompts}", model=self.info.ref, permission="full", prompt=name),
         )
         for _ in range(dice.choice((1, 2, 3, 5, 9))):
@@ -229,7 +235,10 @@ class Fuzz(Holding):
         for call in dice.sample(calls, len(calls)):
             agent = "scout" if call.name == "task" else ""
             status = dice.choice(("done", "done", "failed", "cancelled"))
-            result = ResultPart(call_id=call.id, text=self.words(self.size()), status=status, agent=agent)  # type: ignore[arg-type]
+            images = self.images(dice.choice((1, 1, 2))) if dice.random() < 0.05 else ()
+            result = ResultPart(
+                call_id=call.id, text=self.words(self.size()), status=status, agent=agent, images=images  # type: ignore[arg-type]
+            )  # fmt: skip
             self.emit(
                 ev.ToolStarted(call=call.id, name=call.name),
                 ev.ToolFinished(call=call.id, name=call.name, result=result),
@@ -244,6 +253,9 @@ class Fuzz(Holding):
                 self.emit(RulesJoined(paths=tuple(paths)), ev.MessageAdded(message=user(text, kind="note", id=RULES)))
         if dice.random() < 0.05:
             self.emit(ev.MessageAdded(message=user(self.words(80), kind="steer")))
+        if dice.random() < 0.05:  # the report of an agent that worked in the background
+            report = TextPart(text=f"[Report of scout] {self.words(self.size())}")
+            self.emit(ev.MessageAdded(message=Message(role="user", parts=(report,), agent="scout", kind="note")))
 
     def _crash(self, calls: Sequence[CallPart]) -> None:
         """Some results are there, the program dies, and what was left open is closed when it comes back."""

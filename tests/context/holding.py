@@ -17,7 +17,7 @@ from gongfu.context.ledger import Ledger, message_tokens
 from gongfu.context.tiers import KEY, KEY_TOOLS, REGULAR, STATE_TOOLS
 from gongfu.context.units import units
 from gongfu.core.errors import Refusal
-from gongfu.core.messages import Message
+from gongfu.core.messages import Message, ReasoningPart
 from gongfu.core.specs import ModelInfo, ToolSpec
 from gongfu.core.tokens import calibrated, text_tokens
 from gongfu.core.told import EpochOpened
@@ -34,6 +34,10 @@ MANDATORY, OPTIONAL, EXCLUDED, NESTED = "RULE-ALWAYS", "RULE-MAYBE", "RULE-NEVER
 
 class Broken(AssertionError):
     """An invariant does not hold; the words say which, and the seed with which it can be seen again."""
+
+
+def _thinks(message: Message) -> bool:
+    return any(isinstance(part, ReasoningPart) for part in message.parts)
 
 
 class Holding:
@@ -106,6 +110,7 @@ class Holding:
         self.hold("P7 words", there, words=newest.text[:60])
         steer = next((m.text for m in reversed(history) if m.role == "user" and m.kind != "note"), "")
         self.hold("P7 steer", any(m.role == "user" and m.text == steer for m in messages), words=steer[:60])
+        self._thought(messages)
         at = next((n for n in range(len(history) - 1, -1, -1) if history[n].calls), None)
         if at is None:
             return
@@ -119,6 +124,14 @@ class Holding:
                 call=result.call_id,
                 text=str(text)[:80],
             )
+
+    def _thought(self, messages: Sequence[Message]) -> None:
+        """P11: thinking of the running turn stays with its calls, whatever words came in between."""
+        start = self.state.context.turns[-1]
+        thought = {m.calls[0].id for m in self.state.transcript.messages[start:] if m.calls and _thinks(m)}
+        for message in messages:
+            for call in message.calls[:1]:
+                self.hold("P11 thinking", call.id not in thought or _thinks(message), call=call.id)
 
     def _grown(self, plan: Plan, stored: list[Message]) -> None:
         view = self.state.context.view
