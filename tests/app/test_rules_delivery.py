@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from gongfu.context.rules.found import MAX_FILE
@@ -117,6 +118,25 @@ async def test_mandatory_rules_beyond_the_budget_are_refused_before_anything_hap
     assert not [e for e in after if isinstance(e, RequestSent | ToolStarted | EpochOpened)]
     assert [m.text for m in session.messages][-1] == "Second."
     assert "First is done." in [m.text for m in session.messages]
+
+
+async def test_a_rule_that_joins_and_does_not_fit_is_refused_before_any_compaction(tmp_path: Path) -> None:
+    """The share of the mandatory rules holds for those that stand in a note of this epoch, too."""
+    long = "text " * 2_800
+    work = project(tmp_path, {"AGENTS.md": f"Root. {long}\n", "web/AGENTS.md": f"Web. {long}\n", "web/a.js": "1\n"})
+    for n in range(4):
+        (work / f"f{n}.txt").write_text(f"line of file {n}\n" * 300)
+    steps = [Call("read_file", {"path": f"f{n}.txt"}) for n in range(2)]
+    steps.append(Call("read_file", {"path": "web/a.js"}))
+    async with serve(steps) as server, opened(work, server, window=16_000) as app:
+        say(app, AGENTS_md="mandatory", web__AGENTS_md="mandatory")
+        session = await app.session("")
+        with anyio.fail_after(60):
+            finished = await (await session.prompt("Go."))
+        assert (finished.status, finished.reason) == ("refused", "rules.exceed_budget")
+        assert not [e for e in events(app, session.id) if isinstance(e, EpochOpened)]
+        assert "web/AGENTS.md" in str(finished.values["rules"])
+    assert len(server.requests) == len(steps)
 
 
 async def test_a_nested_rule_joins_on_first_touch_and_stays_in_its_place_over_turns(tmp_path: Path) -> None:

@@ -90,8 +90,8 @@ class Planner:
         self._stable = stable_hash(system, tools)
         self._fixed = stable_tokens(system, tools)
         self._standings: dict[object, Standing] = {}
-        self._ways = [_Way(ledger, system, self._fixed, state)]  # of pricing: with thinking, without
-        self._way = self._ways[0]
+        self._way = _Way(ledger, system, self._fixed, state)
+        self._ways = {(False, 0): self._way}  # without any thinking, or with that of the turn of this number only
         self._futile = 0  # the size at which a fold freed too little: not tried again before it has grown
         self._told: set[str] = set()
 
@@ -109,11 +109,17 @@ class Planner:
     _standing_tokens = 0
 
     def _price_for(self, info: ModelInfo) -> None:
-        """From here on messages cost what they cost `info`: thinking that it is never sent costs nothing."""
-        without = info.reasoning_sent == "never"
-        if without and len(self._ways) == 1:
-            self._ways.append(_Way(Ledger(thinking=False), self._system, self._fixed, self._state))
-        self._way = self._ways[without]
+        """From here on messages cost what they cost `info`: thinking that it is not sent costs nothing."""
+        context = self._state.context
+        turn = len(context.turns) if info.reasoning_sent == "tool_rounds" else 0
+        key = (info.reasoning_sent == "never", turn)
+        if key not in self._ways:
+            start = context.turns[-1] if turn else 0
+            silent = [slot.shown for slot in context.view.slots if slot.at < start]
+            ledger = Ledger(thinking=not key[0], silent=silent)
+            self._ways = {k: way for k, way in self._ways.items() if not k[1]}  # those of earlier turns are of no use
+            self._ways[key] = _Way(ledger, self._system, self._fixed, self._state)
+        self._way = self._ways[key]
 
     def _ratios(self, info: ModelInfo) -> Sequence[float]:
         return self._state.ratios.get(info.ref, ())
@@ -271,6 +277,7 @@ class Planner:
                 share=self._rules_share,
                 optional_room=total * OPTIONAL_RULES // 100,
                 chosen=chosen,
+                noted=joined,
             )
             self._tell(found)
             self._standings = {key: found if info.small else self._with_joined(found)}

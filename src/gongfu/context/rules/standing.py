@@ -40,21 +40,23 @@ def standing(
     share: float,
     optional_room: int,
     chosen: Collection[str] | None = None,
+    noted: Collection[str] = (),
 ) -> Standing:
     """Lay out the rules for a request of `budget` tokens, of which mandatory ones may take `share`.
 
     `joined` are sources that take part although they are nested or narrowed by paths. Mandatory rules come first, then
     optional ones, each by precedence; where optional ones do not all fit into `optional_room` tokens, nearer ones go
     first. With `chosen`, the ids that stood here before in this epoch, it is these again: the block must not change
-    because an estimate did. Raises Refusal RULES_EXCEED_BUDGET with names and figures.
+    because an estimate did. `noted` are sources that stand in notes of this epoch: not here yet, but of the share they
+    take their part, so that a fold finds room for them. Raises Refusal RULES_EXCEED_BUDGET with names and figures.
     """
     everything = envelopes(pinned, joined)
     excluded = tuple(e for e in everything if e.duty == "excluded")
-    mandatory = tuple(e for e in everything if e.duty == "mandatory" and e.joined)
-    needed = sum(e.tokens for e in mandatory) + (text_tokens(PREFACE) if mandatory else 0)
+    counted = tuple(e for e in everything if e.duty == "mandatory" and (e.joined or e.path in noted))
+    mandatory = tuple(e for e in counted if e.joined)
     allowed = int(budget * share)
-    if needed > allowed:
-        raise too_large(mandatory, needed=needed, allowed=allowed, budget=budget)
+    if (taken := _together(counted)) > allowed:
+        raise too_large(counted, needed=taken, allowed=allowed, budget=budget)
     wanted = [e for e in everything if e.duty == "optional" and e.joined]
     optional, left = _fitting(wanted, optional_room) if chosen is None else _again(wanted, chosen)
     shown = (*mandatory, *optional)
@@ -67,11 +69,15 @@ def standing(
         text="\n\n".join((PREFACE, *(e.text for e in shown))) if shown else "",
         included=tuple(Included(id=e.id, tier=0, tokens=e.tokens) for e in shown),
         omitted=tuple(omitted),
-        mandatory_tokens=needed,
+        mandatory_tokens=_together(mandatory),
         mandatory=mandatory,
         optional=optional,
         excluded=excluded,
     )
+
+
+def _together(mandatory: Sequence[Envelope]) -> int:
+    return sum(e.tokens for e in mandatory) + (text_tokens(PREFACE) if mandatory else 0)
 
 
 def too_large(mandatory: Sequence[Envelope], *, needed: int, allowed: int, budget: int) -> Refusal:
