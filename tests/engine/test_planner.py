@@ -9,13 +9,24 @@ from gongfu.context.budget import Budget
 from gongfu.context.layout import Layout
 from gongfu.context.ledger import Ledger
 from gongfu.core.errors import Refusal
-from gongfu.core.events import AnswerReceived, AnyEvent, MessageAdded, RequestSent, ToolFinished, WarningRaised
+from gongfu.core.events import (
+    AnswerReceived,
+    AnyEvent,
+    MessageAdded,
+    PromptQueued,
+    RequestSent,
+    ToolFinished,
+    TurnFinished,
+    TurnStarted,
+    WarningRaised,
+)
 from gongfu.core.messages import CallPart, Message, ReasoningPart, ResultPart, user
 from gongfu.core.specs import ModelInfo
 from gongfu.core.tokens import text_tokens
 from gongfu.engine.planner import Plan, Planner
 from gongfu.engine.state import SessionState
 from gongfu.models.anthropic_body import MessagesWriter
+from gongfu.models.chat_body import BodyWriter
 from gongfu.models.protocol import Request
 from gongfu.models.quirks import load_quirks
 from tests.context.rules.project import draft, pinned
@@ -161,3 +172,36 @@ def test_thinking_that_is_never_sent_costs_nothing() -> None:
     assert told.layout.raw > 10_000
     assert told.layout.raw == sum(i.tokens for i in told.included)
     assert desk.send(20_000, info=silent).layout.raw == plan.layout.raw
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_thinking_of_earlier_turns_costs_nothing_where_only_the_running_one_is_sent(restart: bool) -> None:
+    info = msgspec.structs.replace(INFO, reasoning_back="tool_rounds", reasoning_sent="tool_rounds")
+    desk = Desk()
+    number = 0
+    for turn in range(5):
+        name = f"p{turn}"
+        desk.emit(PromptQueued(prompt=name, message=user(f"Task {turn}.")))
+        desk.emit(TurnStarted(turn=name, model=info.ref, permission="full", prompt=name))
+        for _ in range(3):
+            number += 1
+            plan = desk.send(20_000, info=info)
+            assert plan.fold == ""
+            thought = ReasoningPart(text="Let me think about that for a while. " * 100, model=info.ref)
+            call = CallPart(id=f"c{number}", name="look")
+            parts = (thought, call)
+            desk.emit(AnswerReceived(request="r", message=Message(role="assistant", parts=parts, model=info.ref)))
+            desk.emit(ToolFinished(call=call.id, name="look", result=ResultPart(call_id=call.id, text="seen")))
+        desk.emit(TurnFinished(turn=name, status="done"))
+    if restart:
+        desk.planner = Planner(
+            system="You are a test.", tools=(), state=desk.state, ledger=Ledger(), emit=desk.emit, clock=lambda: 0.0
+        )
+    plan = desk.send(20_000, info=info)
+    assert plan.layout.raw == sum(i.tokens for i in plan.included)
+    assert plan.layout.raw == desk.planner.used(info)
+    request = Request(model=info.name, system="You are a test.", messages=plan.layout.messages, max_output=1000)
+    body = BodyWriter(info, load_quirks("openai")).write(request).data.decode()
+    sent = body.count("Let me think about that")
+    assert sent == 300
+    assert abs(plan.layout.raw - text_tokens("Let me think about that for a while. " * sent)) < 700

@@ -63,18 +63,19 @@ class Ledger:
     """Remembers what each message costs, so that a growing history is priced once a message.
 
     Messages are frozen; one is known by its identity, and is held so that the identity stays its own. Without
-    `thinking` it is for models that are never sent their thoughts back.
+    `thinking` it is for models that are never sent their thoughts back, nor is thinking of the messages `silent`.
     """
 
-    def __init__(self, *, thinking: bool = True) -> None:
+    def __init__(self, *, thinking: bool = True, silent: Iterable[Message] = ()) -> None:
         self._thinking = thinking
+        self._silent = {id(message): message for message in silent}
         self._known: dict[int, tuple[Message, int]] = {}
         self._summed: list[Message] = []
         self._sums: list[int] = []
 
     def price(self, message: Message) -> int:
         """Estimated tokens of a message that may still change: it is not remembered."""
-        return message_tokens(message, thinking=self._thinking)
+        return message_tokens(message, thinking=self._thinking and id(message) not in self._silent)
 
     def tokens(self, message: Message) -> int:
         """Estimated tokens of `message`."""

@@ -99,7 +99,7 @@ class Planner:
 
     def used(self, info: ModelInfo) -> int:
         """Tokens of the next request as things stand, calibrated, without its tail."""
-        self._price_for(info)
+        self._price_for(info, begin=False)
         view = self._state.context.view
         # calls may be open: no sync
         waiting = sum(map(self._way.ledger.price, view.fresh(self._state.transcript.messages)))
@@ -108,12 +108,17 @@ class Planner:
 
     _standing_tokens = 0
 
-    def _price_for(self, info: ModelInfo) -> None:
-        """From here on messages cost what they cost `info`: thinking that it is not sent costs nothing."""
+    def _price_for(self, info: ModelInfo, *, begin: bool = True) -> None:
+        """From here on messages cost what they cost `info`: thinking that it is not sent costs nothing.
+
+        A new turn counts from its first request on: `begin`, and all messages before are in view.
+        """
         context = self._state.context
         turn = len(context.turns) if info.reasoning_sent == "tool_rounds" else 0
         key = (info.reasoning_sent == "never", turn)
         if key not in self._ways:
+            if turn and not begin:
+                return
             start = context.turns[-1] if turn else 0
             silent = [slot.shown for slot in context.view.slots if slot.at < start]
             ledger = Ledger(thinking=not key[0], silent=silent)
@@ -129,11 +134,11 @@ class Planner:
     def plan(self, info: ModelInfo, budget: Budget, tail: Sequence[str] = (), *, overflow: bool = False) -> Plan:
         """The next request. May record that an epoch was opened, once; raises Refusal when it cannot fit."""
         state = self._state
-        self._price_for(info)
         if not (info.window or info.small or state.lineage.asked(info.ref)):
             values = {"model": info.ref, "window": budget.window}
             self._emit(WarningRaised(key="context.window_unknown", values=values))
         state.context.view.sync(state.transcript.messages)
+        self._price_for(info)
         standing = self._standing(info, budget)
         extra = sum(map(text_tokens, tail))
         raw = self._raw(info, standing) + extra
@@ -186,8 +191,8 @@ class Planner:
 
     def fold_now(self, info: ModelInfo, budget: Budget, focus: str) -> EpochOpened | None:
         """Fold because a person wants it."""
-        self._price_for(info)
         self._state.context.view.sync(self._state.transcript.messages)
+        self._price_for(info)
         return self.fold(info, budget, "manual", standing=self._standing(info, budget), focus=focus)
 
     def fold(
