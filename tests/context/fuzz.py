@@ -69,9 +69,9 @@ class Fuzz(Holding):
         self.keep_recent = self.dice.choice((1, 3, 10, 10, 30))
         self.big = self.dice.choice((500, 3000, 12_000, 60_000))
         self.even = self.dice.random() < 0.3
+        self.dialect = self.dice.choice(("chat", "messages", "responses"))
         self.infos = [self._info(n) for n in range(self.dice.choice((1, 1, 2)))]
         self.info = self.infos[0]
-        self.dialect = self.dice.choice(("chat", "messages", "responses"))
         self.last: tuple[int, str, list[Message], Plan] | None = None
         self.masked: set[str] = set()
         self.lost_keys: set[int] = set()
@@ -93,6 +93,7 @@ class Fuzz(Holding):
             window=window,
             max_output=limit,
             reasoning_back=back,  # type: ignore[arg-type]
+            reasoning_sent=back if self.dialect == "chat" else "always",  # type: ignore[arg-type]
         )
 
     def _rules(self) -> RulesPinned:

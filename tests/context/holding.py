@@ -67,7 +67,7 @@ class Holding:
         layout, stored = plan.layout, list(self.state.context.view.messages)
         ratios = self.state.ratios.get(self.info.ref, ())
         self.hold("P1", layout.estimate <= budget.total, estimate=layout.estimate, budget=budget.total)
-        raw = stable_tokens(SYSTEM, TOOLS) + sum(map(message_tokens, stored)) + sum(map(text_tokens, tail))
+        raw = stable_tokens(SYSTEM, TOOLS) + self._priced(stored) + sum(map(text_tokens, tail))
         raw += text_tokens(layout.standing) if layout.standing else 0
         self.hold(
             "P2",
@@ -90,6 +90,13 @@ class Holding:
         if self.requests % 5 == 0:
             self._alternates(json.loads(body))
         self.last = (plan.epoch, self.info.ref, stored, plan)
+
+    def _priced(self, stored: Sequence[Message]) -> int:
+        """What the messages cost; thinking that the model is not sent costs nothing."""
+        view, sent = self.state.context.view, self.info.reasoning_sent
+        start = {"never": 1 << 60, "tool_rounds": self.state.context.turns[-1]}.get(sent, 0)
+        head = sum(map(message_tokens, stored[: view.head]))
+        return head + sum(message_tokens(slot.shown, thinking=slot.at >= start) for slot in view.slots)
 
     def _paired(self, messages: Sequence[Message]) -> None:
         seen: set[str] = set()
