@@ -71,6 +71,15 @@ def test_a_session_is_folded_and_told_of(program: Program, serve: Serve) -> None
     assert again.code == 0, again
 
 
+@pytest.mark.parametrize("focus", ["the value of x", "测试", "--focus x"])
+def test_words_in_place_of_a_session_are_what_matters_most(program: Program, serve: Serve, focus: str) -> None:
+    session = long_session(program, serve)
+    ended = program.call("compact", *(["--focus", "x", session] if focus.startswith("-") else [focus]))
+    assert ended.code == 0, ended
+    at, (epoch,) = opened(program)
+    assert (at, epoch.focus) == (session, focus.removeprefix("--focus "))
+
+
 def test_as_data(program: Program, serve: Serve) -> None:
     session = long_session(program, serve)
     told = json.loads(program.call("compact", session[:10], "--json").out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from gongfu.core.messages import Message
 
 
+_ID = re.compile(r"[\w-]+", re.ASCII)
+
+
 class Folded(Base, frozen=True):
     """What a fold by hand came to; `opened` is None when there was nothing to gain. `dropped` are calls by id."""
 
@@ -34,7 +38,7 @@ def build(cli: Cli) -> click.Command:
         return compact(cli, **values)
 
     params: list[click.Parameter] = [
-        click.Argument(["session"], required=False, metavar="[SESSION]"),
+        click.Argument(["session"], required=False, metavar="[SESSION|FOCUS]"),
         option(cli, "--focus", metavar="TEXT"),
         option(cli, "-m", "--model", metavar="REF"),
         flag(cli, "--json", "as_json", key="json"),
@@ -59,6 +63,8 @@ def compact(
     """
     from gongfu.surfaces.cli.opening import opened, run_async
 
+    if session and focus is None and not _ID.fullmatch(session):  # words are no id: they say what matters most
+        session, focus = None, session
     if focus is not None and not focus.strip():
         raise UsageError("cli.missing_parameter", name="--focus")
 
