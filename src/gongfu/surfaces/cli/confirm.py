@@ -24,8 +24,8 @@ def ask_line(cli: Cli, prompt: str) -> str | None:
     stream = cli.stdin
     if stream is None or not can_ask(cli):
         raise UsageError("cli.nobody_to_ask")
-    (cli.err if cli.err.tty else cli.out).write(prompt)
-    with _interruptible():
+    with _interruptible():  # before the question is seen: whoever reads it may press Ctrl-C at once
+        (cli.err if cli.err.tty else cli.out).write(prompt)
         line = stream.readline()
     return line.rstrip("\n") if line else None
 
