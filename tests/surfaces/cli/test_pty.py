@@ -216,9 +216,7 @@ def test_a_slip_at_the_question_about_rules_is_no_word_on_them(program: Program,
     terminal = Terminal(program, "run", "Go.")
     terminal.until("[3] >")
     terminal.type("mandatroy\n")
-    terminal.until("mandatroy")
-    shown = len(terminal.plain)
-    while "[3] >" not in terminal.plain[shown:]:
+    while terminal.plain.count("[3] >") < 2:  # asked again; it may come in one piece with what was typed
         assert terminal._read(), terminal.plain
     terminal.type("1\n")
     assert terminal.end() == 0
