@@ -6,6 +6,7 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
+from gongfu.core.errors import UserError
 from gongfu.core.events import EpochOpened, RequestSent, SummaryFailed, SummaryMade, WarningRaised
 from gongfu.core.tokens import text_tokens
 from gongfu.engine import summaries
@@ -287,3 +288,52 @@ async def test_a_fold_by_hand_of_a_short_session_asks_nobody(desk: Desk) -> None
         await talk(session, 3)
         await session.summaries.compact("x")
     assert helper.requests == []
+
+
+async def test_a_fold_by_hand_right_behind_a_turn_waits_until_that_is_put_away(desk: Desk) -> None:
+    async with desk.session(main(6)) as session:
+
+        async def slowly() -> None:
+            await anyio.sleep(0.05)
+
+        session.kit = replace(session.kit, after_turn=slowly)
+        await talk(session, 6)
+        assert await session.compact() is not None
+
+
+async def test_a_prompt_waits_for_a_fold_by_hand_that_waits_for_its_summary(desk: Desk) -> None:
+    """Else the fold would happen in the middle of a turn, between calls and their results."""
+    slow = Fault("slow", seconds=0.05, answer=Say(GOOD))
+    helper = fast(slow, times=9)
+    async with desk.session(main(8), fast=[helper]) as session, anyio.create_task_group() as tasks:
+        await talk(session, 6)
+        tasks.start_soon(session.compact, "the parser")
+        await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(10):
+            end = await done(session, "Do part 6. Never touch file_6.")
+        assert end.status == "done"
+    entries = [type(e).__name__ for e in (s.event for s in desk.stored())]
+    assert entries.index("EpochOpened") < len(entries) - 1 - entries[::-1].index("TurnStarted")
+    (epoch,) = desk.of(EpochOpened)
+    assert (epoch.reason, epoch.focus) == ("manual", "the parser")
+
+
+async def test_a_fold_by_hand_can_be_cancelled_while_it_waits(desk: Desk) -> None:
+    helper = fast(Fault("hang", after=-1))
+    async with desk.session(main(8), fast=[helper]) as session, anyio.create_task_group() as tasks:
+        await talk(session, 6)
+        errors: list[str] = []
+
+        async def fold() -> None:
+            try:
+                await session.compact("the parser")
+            except UserError as error:
+                errors.append(error.key)
+
+        tasks.start_soon(fold)
+        await anyio.wait_all_tasks_blocked()
+        await session.cancel()
+        with anyio.fail_after(5):
+            assert (await done(session, "Do part 6. Never touch file_6.")).status == "done"
+        assert errors == ["engine.cancelled"]
+    assert not desk.of(EpochOpened)

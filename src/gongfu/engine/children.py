@@ -22,7 +22,8 @@ from gongfu.engine.state import SessionState
 from gongfu.tools.output import bound
 
 if TYPE_CHECKING:
-    from gongfu.engine.session import Prompted, Session
+    from gongfu.engine.prompted import Prompted
+    from gongfu.engine.session import Session
 
 DEEPEST = 2
 """How deep sub-agents may start sub-agents: 1 are those of the main agent."""

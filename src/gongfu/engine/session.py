@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import anyio
@@ -36,6 +36,7 @@ from gongfu.engine.kit import Kit
 from gongfu.engine.labelling import Namer
 from gongfu.engine.limits import Limits
 from gongfu.engine.pending import Pending, Relay
+from gongfu.engine.prompted import Prompted
 from gongfu.engine.runner import Runner
 from gongfu.engine.sidecar import Sidecar
 from gongfu.engine.state import SessionState, UsageLine
@@ -47,36 +48,6 @@ from gongfu.permissions.policy import Grants
 RESUME = ""
 TITLE = 60
 SCHEMA = "Your final answer must be nothing but JSON that follows this JSON Schema:"
-
-
-class Prompted:
-    """A prompt on its way. `await prompted` (or `result()`) waits for the end of its turn."""
-
-    def __init__(self, id: str) -> None:
-        self.id = id
-        self._done = anyio.Event()
-        self._result: TurnFinished | None = None
-        self._error: UserError | None = None
-
-    def settle(self, result: TurnFinished) -> None:
-        """Its turn has ended."""
-        self._result = result
-        self._done.set()
-
-    async def result(self) -> TurnFinished:
-        """How the turn ended; a caller that stops waiting does not end the turn."""
-        await self._done.wait()
-        if self._result is None:
-            raise self._error or UserError("engine.cancelled")
-        return self._result
-
-    def __await__(self) -> Generator[Any, Any, TurnFinished]:
-        return self.result().__await__()
-
-    def drop(self, error: UserError | None = None) -> None:
-        """It was taken back before its turn, or `error` keeps turns from being recorded."""
-        self._error = error
-        self._done.set()
 
 
 class Session:
@@ -128,6 +99,7 @@ class Session:
         self._resume = False
         self._stopped = False  # the turn that is about to begin is cancelled already
         self._closed = False
+        self._compacting: anyio.CancelScope | None = None
         self._idle = anyio.Event()
         self._idle.set()
         self._chain: Sequence[ModelProvider] = ()
@@ -223,6 +195,8 @@ class Session:
             self._handles.pop(prompt, Prompted(prompt)).drop()
         elif self._runner is not None and prompt in ("", self._runner.prompt):
             self._runner.cancel()
+        elif self._compacting is not None and not prompt:
+            self._compacting.cancel()
         elif self._working and not prompt:
             self._stopped = True
 
@@ -264,16 +238,29 @@ class Session:
     async def compact(self, focus: str = "") -> EpochOpened | None:
         """Fold the context by hand, between turns; None when there is nothing to gain. `focus`: what matters most.
 
-        UserError while a turn runs, or when no model can be had (its window decides how much is kept).
+        UserError while a turn runs, when no model can be had (its window decides how much is kept), or when cancelled.
         """
         self._check_open()
-        if self._working:
-            raise UserError("engine.compact_busy")
+        while self._working:
+            if self._compacting or self._runner or self._resume or self.state.queue:
+                raise UserError("engine.compact_busy")
+            await self._idle.wait()  # the last turn is being put away
+            self._check_open()
         if self.state.transcript.open_calls:  # they may still run when the turn goes on
             raise UserError("engine.compact_open")
-        self._chain = await self.kit.chain()
-        self._check_rules()
-        return await compact(self, self._chain, focus)
+        self._working, self._idle = True, anyio.Event()  # prompts that come meanwhile wait
+        try:
+            with anyio.CancelScope() as self._compacting:
+                self._chain = await self.kit.chain()
+                self._check_rules()
+                return await compact(self, self._chain, focus)
+        finally:
+            self._compacting = None
+            self._working = self._stopped = False
+            self._idle.set()
+            if self._resume or self.state.queue:
+                self._kick()
+        raise UserError("engine.cancelled")
 
     def _go_on(self) -> Prompted:
         if self.state.queue:
