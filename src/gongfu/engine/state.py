@@ -218,7 +218,7 @@ class SessionState:
         return self.usage.get(MAIN, UsageLine()), self.usage.get(SUB_AGENT, UsageLine())
 
     def spent(self) -> tuple[UsageLine, UsageLine, float]:
-        """Of the newest turn so far: its own requests that were answered, those of its sub-agents, and when it began."""
+        """Of the newest turn so far: its own requests that were answered, those of sub-agents, and when it began."""
         (began, *before), now = self._began, self._lines()
         own, below = (line.since(old) for line, old in zip(now, before, strict=True))
         return own, below, began
