@@ -174,3 +174,13 @@ def test_conflicts_are_recorded_with_the_stronger_one_first() -> None:
     far = draft("# style\ntabs\n# Same\nx\n")
     same = draft("# Same\nx\n", "CLAUDE.md", kind="claude")
     assert pinned(far, near, same).conflicts == (("sub/AGENTS.md", "AGENTS.md"),)
+
+
+def test_rules_of_folders_beside_each_other_do_not_conflict() -> None:
+    root = draft("# Style\nTabs.\n")
+    web = draft("# Style\nSpaces.\n", "web/AGENTS.md", depth=1, scope="web", nested=True)
+    deep = draft("# Style\nTwo.\n", "web/in/AGENTS.md", depth=2, scope="web/in", nested=True)
+    other = draft("# Style\nFour.\n", "website/AGENTS.md", depth=1, scope="website", nested=True)
+    assert set(pinned(root, web, deep, other).conflicts) == {
+        (web.path, root.path), (other.path, root.path), (deep.path, root.path), (deep.path, web.path),
+    }  # fmt: skip

@@ -106,6 +106,14 @@ def test_a_word_is_given_by_path_pattern_section_and_place(program: Program) -> 
     assert "withdrawn" in program.call("rules", "history").out
 
 
+def test_a_folder_may_have_a_number_sign_in_its_name(program: Program) -> None:
+    write(program, **{"c#__AGENTS_md": "# A\nUse tabs.\n# B\nOld.\n"})
+    assert program.call("rules", "classify", "c#/AGENTS.md#B", "excluded").code == 0
+    assert program.call("rules", "classify", "./c#/AGENTS.md", "mandatory").code == 0
+    shown = data(program.call("rules", "--json"))["rules"]
+    assert {r["rule"]: r["configured"] for r in shown} == {"c#/AGENTS.md#A": "mandatory", "c#/AGENTS.md#B": "excluded"}
+
+
 def test_the_users_own_rule_has_a_place_and_a_word(program: Program) -> None:
     (program.home / "x").mkdir(parents=True)
     (program.home / "AGENTS.md").write_text("Mine.\n")

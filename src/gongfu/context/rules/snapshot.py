@@ -195,16 +195,21 @@ def _nonce(session: str, fingerprint: str, sources: Sequence[RuleSource]) -> str
 
 
 def _conflicts(sources: Sequence[RuleSource]) -> tuple[tuple[str, str], ...]:
-    """(stronger, weaker) paths of sources that speak under the same heading and say something else."""
-    seen: dict[str, list[tuple[str, str]]] = {}
+    """(stronger, weaker) paths of sources that can hold for one place, and under one heading say something else."""
+    seen: dict[str, list[tuple[str, str, str]]] = {}
     found: dict[tuple[str, str], None] = {}
     for source in sources:
         for section in source.sections:
             if section.duty == "excluded" or not section.heading:
                 continue
             heading = section.heading.casefold()
-            for path, digest in seen.get(heading, ()):
-                if path != source.path and digest != section.sha256:
+            for path, digest, scope in seen.get(heading, ()):
+                if path != source.path and digest != section.sha256 and _meet(scope, source.scope):
                     found[source.path, path] = None
-            seen.setdefault(heading, []).append((source.path, section.sha256))
+            seen.setdefault(heading, []).append((source.path, section.sha256, source.scope))
     return tuple(found)
+
+
+def _meet(outer: str, inner: str) -> bool:
+    """Whether a folder is another one or holds it; `inner` is at least as deep."""
+    return outer in (".", "~", inner) or inner.startswith(f"{outer}/")

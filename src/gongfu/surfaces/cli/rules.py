@@ -114,7 +114,12 @@ def classify(
 
 def _target(app: App, text: str, known: set[str]) -> tuple[list[str], str]:
     """The spellings of the file that a person may mean, and the heading. A path may hold a `#` itself."""
-    path, heading = (text, "") if text in known else text.partition("#")[::2]
+    ends = [len(text), *(at for at in range(len(text) - 1, -1, -1) if text[at] == "#")]
+    for end in ends:
+        names = _spellings(app, text[:end].replace("\\", "/").removeprefix("./")) if text[:end] else []
+        if known.intersection(names):
+            return names, text[end + 1 :].strip()
+    path, _, heading = text.partition("#")
     if not path:
         raise UsageError("cli.missing_parameter", name="PATH")
     return _spellings(app, path.replace("\\", "/").removeprefix("./")), heading.strip()
