@@ -289,6 +289,20 @@ async def test_rules_that_come_later_and_rules_that_go(tmp_path: Path) -> None:
     assert gone.sources == ()
 
 
+async def test_a_refresh_looks_from_the_folder_that_the_session_began_in(tmp_path: Path) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Root.\n", "a/AGENTS.md": "A.\n", "b/AGENTS.md": "B.\n"})
+    async with serve([Say("One."), Say("Two.")]) as server:
+        async with opened(work, server, rules="mandatory-all", directory="a") as app:
+            id = await ask(app, "First.")
+        async with opened(work, server, directory="b") as app:
+            assert look(app, id).live == snapshot(app, id).fingerprint
+            assert not review(app, await app.session(id)).due
+            write(work, {"AGENTS.md": "Root anew.\n"})
+            new = await refreshed(app, id)
+            await ask(app, "Second.", id)
+    assert counts(new, server.requests) == {"AGENTS.md": [0, 1], "a/AGENTS.md": [0, 1], "b/AGENTS.md": [0, 0]}
+
+
 @pytest.mark.parametrize(
     ("answer", "duties"),
     [

@@ -53,7 +53,8 @@ def look(app: App, session: str | None) -> Seen:
     seen = Seen(session="", snapshot=now, outgrown=outgrown_of(app, now), live=now.fingerprint)
     if row is None:
         return seen
-    of_session = _look_at(app, row.id, live=now.fingerprint)
+    here = row.directory == str(app.workspace.directory)
+    of_session = _look_at(app, row.id, live=now.fingerprint if here else None)
     if of_session.snapshot.fingerprint == now.fingerprint:
         return of_session
     return replace(seen, other=row.id) if of_session.snapshot.revision else seen
@@ -78,7 +79,7 @@ def _look_at(app: App, id: str, live: str | None = None) -> Seen:
     carried, requests = _carried(entries, pinned)
     if live is None:
         try:
-            live = _on_disk(app, id, policy_of(pinned.by)).fingerprint
+            live = _on_disk(app, id, policy_of(pinned.by), directory=app.rows.get(id).directory).fingerprint
         except Refusal:
             live = ""
     return Seen(
@@ -105,8 +106,8 @@ def _carried(entries: Sequence[Entry], pinned: RulesPinned) -> tuple[dict[str, t
     return carried, requests
 
 
-def _on_disk(app: App, session: str, policy: Policy = "") -> RulesPinned:
-    return snapshot(app, session, find_rules(app), words_of(app), policy=policy)
+def _on_disk(app: App, session: str, policy: Policy = "", *, directory: str = "") -> RulesPinned:
+    return snapshot(app, session, find_rules(app, directory=directory), words_of(app), policy=policy)
 
 
 def revisions(app: App, session: str) -> list[tuple[float, RulesPinned]]:

@@ -102,7 +102,8 @@ def review(app: App, session: Session, *, keep: bool = False) -> Review:
     pinned = context.pinned or RulesPinned(fingerprint=UNPINNED, revision=0, nonce="", by="")
     policy = app.options.rules or policy_of(pinned.by)
     by = f"refresh --rules {policy}" if policy else "refresh"
-    found, words = find_rules(app), words_of(app)
+    began = session.state.created
+    found, words = find_rules(app, directory=began.directory if began else ""), words_of(app)
 
     def now(words: Sequence[Word]) -> RulesPinned:
         return snapshot(app, session.id, found, words, revision=pinned.revision + 1, policy=policy, by=by)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gongfu.core.duties import Policy, Word
@@ -18,12 +19,18 @@ if TYPE_CHECKING:
     from gongfu.engine.session import Session
 
 
-def find_rules(app: App, *, seconds: float = 10.0) -> Found:
-    """The rule files of the app's workspace as they are now; the search for nested ones takes `seconds` at most."""
+def find_rules(app: App, *, seconds: float = 10.0, directory: str = "") -> Found:
+    """The rule files of the app's workspace as they are now; the search for nested ones takes `seconds` at most.
+
+    They are those for work in `directory`, the one that a session began in, where it still is part of the workspace.
+    """
     from gongfu.context.rules.discover import discover  # only when a session begins or is asked about its rules
 
     where = app.workspace
-    return discover(root=where.root, directory=where.directory, own=app.places.home / "AGENTS.md", seconds=seconds)
+    there = Path(directory) if directory else where.directory
+    if there != where.directory and not (there.is_relative_to(where.root) and there.is_dir()):
+        there = where.directory
+    return discover(root=where.root, directory=there, own=app.places.home / "AGENTS.md", seconds=seconds)
 
 
 def rulebook(app: App) -> Rulebook:
