@@ -9,7 +9,6 @@ from gongfu.core.messages import (
     ImagePart,
     Message,
     Part,
-    RawPart,
     ReasoningPart,
     ResultPart,
     TextPart,
@@ -23,19 +22,20 @@ _LONG = 8  # messages; shorter sequences are no histories and are not remembered
 
 def part_tokens(part: Part) -> int:
     """Estimated tokens of one part."""
+    if isinstance(part, ResultPart):  # the frequent ones first: a fold prices thousands
+        images = sum(image_tokens(i.width, i.height) for i in part.images) if part.images else 0
+        return text_tokens(part.text) + PER_MESSAGE + images
+    if isinstance(part, CallPart):
+        return text_tokens(part.name) + text_tokens(part.arguments) + PER_MESSAGE
+    if isinstance(part, TextPart):
+        return text_tokens(part.text)
     match part:
-        case TextPart():
-            return text_tokens(part.text)
         case ImagePart():
             return image_tokens(part.width, part.height)
         case ReasoningPart():
             return text_tokens(part.text) + text_tokens(part.signature) + text_tokens(part.data)
-        case CallPart():
-            return text_tokens(part.name) + text_tokens(part.arguments) + PER_MESSAGE
-        case ResultPart():
-            return text_tokens(part.text) + PER_MESSAGE + sum(image_tokens(i.width, i.height) for i in part.images)
-        case RawPart():
-            return 0  # never sent
+        case _:
+            return 0  # what a newer version wrote is never sent
 
 
 def message_tokens(message: Message, *, thinking: bool = True) -> int:

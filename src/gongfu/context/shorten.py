@@ -138,5 +138,5 @@ def masked_result(result: ResultPart, label: str, name: str) -> ResultPart:
     said = " ".join((label or name).split())[:_LABEL]
     where = f"recall id={result.call_id}"
     ended = "" if result.status == "done" else f", {result.status}"
-    text = f"[{said}{ended}: result of {text_tokens(result.text):,} tokens left out; {where}]"
+    text = f"[{said}{ended}: result of {len(result.text):,} characters left out; {where}]"
     return msgspec.structs.replace(result, text=text, images=())

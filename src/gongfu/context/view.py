@@ -7,7 +7,7 @@ from operator import is_
 
 from msgspec.structs import replace
 
-from gongfu.context.shorten import cut_message, masked_call, masked_result, shrunk_result, worth_masking
+from gongfu.context.shorten import LONG_VALUE, cut_message, masked_call, masked_result, shrunk_result, worth_masking
 from gongfu.context.tiers import RULES
 from gongfu.context.units import Slot
 from gongfu.core.messages import (
@@ -162,8 +162,11 @@ class _Changes:
         if role == "user":
             if gone or slot.raw.id == RULES:
                 return None
-        elif any(type(part) is CallPart for part in shown.parts):
-            return self._calls(slot, gone=gone)
+        elif calls := [part for part in shown.parts if type(part) is CallPart]:
+            thoughts = slot.at < self._thinking and any(type(part) is ReasoningPart for part in shown.parts)
+            if gone or thoughts or any(len(call.arguments) > LONG_VALUE for call in calls):
+                return self._calls(slot, gone=gone)
+            self._asked = slot.raw
         elif gone:
             return None
         else:
