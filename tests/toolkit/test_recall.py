@@ -240,7 +240,7 @@ async def test_paging_gives_every_line_exactly_once(
     lines: list[str], room: int, limit: int, tmp_path_factory: Any
 ) -> None:
     lines[-1] += "."
-    folder = tmp_path_factory.getbasetemp()
+    folder = tmp_path_factory.mktemp("recall")
     history = [user("x"), called("c1", "read_file"), answered("c1", "\n".join(lines))]
     table = Table(folder, history, a1="\n".join(lines))
     for id, skip in (("a1", 0), ("c1", 2)):
