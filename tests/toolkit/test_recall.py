@@ -265,7 +265,7 @@ async def test_paging_gives_every_line_exactly_once(
 async def test_nothing_but_a_failure_the_model_can_read(
     id: str | None, query: str | None, offset: int | None, limit: int | None, tmp_path_factory: Any
 ) -> None:
-    table = Table(tmp_path_factory.getbasetemp(), HISTORY, a1="x\ny\n", a2=b"\xff\xfe\x00\x1b[")
+    table = Table(tmp_path_factory.mktemp("recall"), HISTORY, a1="x\ny\n", a2=b"\xff\xfe\x00\x1b[")
     args = {k: v for k, v in (("id", id), ("query", query), ("offset", offset), ("limit", limit)) if v is not None}
     with suppress(ToolFailure):
         assert await table(**args)
