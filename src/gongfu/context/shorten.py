@@ -133,9 +133,9 @@ def shrunk_result(result: ResultPart, size: int) -> ResultPart:
     )
 
 
-def masked_result(result: ResultPart, label: str, name: str) -> ResultPart:
+def masked_result(result: ResultPart, label: str) -> ResultPart:
     """The result replaced by its label and where the whole of it is."""
-    said = " ".join((label or name).split())[:_LABEL]
+    said = " ".join((label or "tool").split())[:_LABEL]
     where = f"recall id={result.call_id}"
     ended = "" if result.status == "done" else f", {result.status}"
     text = f"[{said}{ended}: result of {len(result.text):,} characters left out; {where}]"

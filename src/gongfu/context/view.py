@@ -176,18 +176,21 @@ class _Changes:
     def _results(self, slot: Slot, *, gone: bool) -> Message | None:
         if self._asked is None:
             return None
-        old = slot.shown.parts
         parts: list[Part] = []
-        for part in old:
+        changed = False
+        for part in slot.shown.parts:
             if not isinstance(part, ResultPart) or (gone and part.call_id not in self._kept):
+                changed = True
                 continue
+            new = part
             if part.call_id in self._masked:
-                parts.append(self._mask(slot, part))
+                new = self._mask(slot, part)
             elif part.call_id in self._shrunk:
-                parts.append(shrunk_result(part, self._shrunk[part.call_id]))
-            else:
-                parts.append(part)
-        return _with(slot.shown, parts)  # of a damaged log it may be empty until it is mended
+                new = shrunk_result(part, self._shrunk[part.call_id])
+            changed = changed or new is not part
+            parts.append(new)
+        # of a damaged log it may be empty until it is mended
+        return replace(slot.shown, parts=tuple(parts)) if changed else slot.shown
 
     def _mask(self, slot: Slot, result: ResultPart) -> ResultPart:
         call = result.call_id
@@ -197,8 +200,11 @@ class _Changes:
         if not worth_masking(raw):
             return result
         label = self._labels.get(call, "")
-        asked = self._asked.calls if self._asked is not None and not label else ()
-        return masked_result(raw, label, next((c.name for c in asked if c.id == call), "tool"))
+        if not label and self._asked is not None:
+            for part in self._asked.parts:
+                if isinstance(part, CallPart) and part.id == call:
+                    label = part.name
+        return masked_result(raw, label)
 
     def _calls(self, slot: Slot, *, gone: bool) -> Message | None:
         parts: list[Part] = []
