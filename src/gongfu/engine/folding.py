@@ -225,8 +225,8 @@ def _summary(state: SessionState, fresh: Sequence[Pair], room: int) -> tuple[str
 
 
 def _fits(made: SummaryMade, moved: set[int], fresh: Sequence[Pair]) -> bool:
-    """Whether a model's summary is newer than the one in force: it covers a turn that moves now, or was asked for."""
-    return any(pair.turn < made.upto for pair in fresh) or bool(made.focus) or all(t < made.upto for t in moved)
+    """Whether a model's summary may take the place of the one in force: it covers a turn that moves now, or all."""
+    return any(pair.turn < made.upto for pair in fresh) or all(t < made.upto for t in moved)
 
 
 def _note(left_out: Counter[str], moved: int) -> str:
