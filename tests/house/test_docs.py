@@ -85,9 +85,7 @@ def model() -> Iterator[str]:
     script = [
         Call("shell", {"command": "true"}, when=Match(last_contains="Run the tests")),
         Call("shell", {"command": "echo hello"}, when=Match(last_contains="Say hello with a tool")),
-        Say(
-            '{"missing": []}', when=Match()
-        ),  # any other request; there may be none
+        Say('{"missing": []}', when=Match()),  # any other request; there may be none
     ]
     with from_thread.start_blocking_portal() as portal, portal.wrap_async_context_manager(serve(script)) as server:
         yield server.base_url

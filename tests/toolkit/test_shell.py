@@ -262,7 +262,7 @@ async def test_waiting_for_news_ends_with_them(tmp_path: Path) -> None:
 async def test_what_a_command_leaves_running_becomes_a_job(tmp_path: Path) -> None:
     async with shell_tools(tmp_path, ENV) as tools:
         outcome = await sh(tools, "(while :; do echo tick; sleep 0.05; done) & echo started")
-        assert outcome.text.startswith("started\n")
+        assert "started" in outcome.text.splitlines()  # the loop may have ticked before
         assert "now job j1" in outcome.text
         assert outcome.status == "done"
         assert "tick\n" in await job(tools, "output", job="j1", wait=5)
