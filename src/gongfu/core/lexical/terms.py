@@ -47,8 +47,8 @@ _SHORT_FORMS: Final = (
     "app=application arg=argument attr=attribute auth=authentication bool=boolean cfg=configuration char=character"
     " cmd=command col=column conf=configuration config=configuration ctx=context db=database del=delete"
     " dest=destination dict=dictionary dir=directory dst=destination elem=element env=environment err=error"
-    " exec=execute fmt=format fn=function func=function idx=index img=image info=information int=integer len=length"
-    " lib=library msg=message num=number obj=object param=parameter pkg=package prev=previous ptr=pointer"
+    " exec=execute failure=fail fmt=format fn=function func=function idx=index img=image info=information int=integer"
+    " len=length lib=library msg=message num=number obj=object param=parameter pkg=package prev=previous ptr=pointer"
     " ref=reference repo=repository req=request src=source str=string temp=temporary tmp=temporary util=utility"
     " val=value var=variable vec=vector"
 )
