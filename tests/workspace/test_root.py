@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gongfu.core.errors import ToolFailure, UserError
@@ -149,6 +149,8 @@ def test_windows_names_that_are_no_files(text: str) -> None:
 
 
 @given(st.binary(min_size=1, max_size=20).filter(lambda b: b"/" not in b and b"\0" not in b))
+@example(b"\xc2\x80")
+@example(b"\xc2\xa0\xa0\xc2\xad")
 def test_any_name_is_shown_in_print(raw: bytes) -> None:
     name = raw.decode("utf-8", "surrogateescape")
     shown = show_name(name)

@@ -87,7 +87,13 @@ def show_name(name: str) -> str:
     if name.isascii() and name.isprintable():
         return name
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    if "\x80" <= character <= "\xff":  # `\xNN` from 80 on is a byte that is no UTF-8
+        return f"\\u{ord(character):04x}"
+    return character.encode("unicode_escape").decode("ascii")
 
 
 _ESCAPE = r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])"
