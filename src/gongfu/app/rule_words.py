@@ -57,11 +57,6 @@ def unasked(app: App) -> Found | None:
     return found if found.drafts else None
 
 
-def keep_words(app: App, old: Sequence[Outgrown], *, by: str) -> None:
-    """Say of changed texts what was said of the earlier ones."""
-    rulebook(app).say(root_of(app), kept(old, by=by))
-
-
 def kept(old: Sequence[Outgrown], *, by: str) -> list[Word]:
     """The words that carry a classification over to a changed text."""
     at = time.time()

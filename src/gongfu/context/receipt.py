@@ -281,8 +281,7 @@ def _reused(previous: Held | None, now: Held) -> int:
         return 0
     if previous.stable != now.stable and previous.stable and now.stable:
         return 0
-    shared = now.included[: _shared(previous.included, now.included)]
+    same = previous.included
     if previous.rules != now.rules:
-        cut = next((n for n, item in enumerate(shared) if item.id.startswith(RULE)), len(shared))
-        shared = shared[:cut]
-    return sum(item.tokens for item in shared)
+        same = same[: next((n for n, item in enumerate(same) if item.id.startswith(RULE)), len(same))]
+    return shared_tokens(same, now.included)

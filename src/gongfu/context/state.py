@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -118,10 +117,6 @@ class ContextState:
         start = self.turns[number]
         end = self.turns[number + 1] if number + 1 < len(self.turns) else len(transcript)
         return transcript[start:end]
-
-    def turn_at(self, message: int) -> int:
-        """The number of the turn that a message belongs to; -1 before the first."""
-        return bisect_right(self.turns, message) - 1
 
 
 def _by_ids(event: EpochOpened) -> EpochOpened:

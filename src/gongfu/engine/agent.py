@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from gongfu.context.budget import Budget, budget_for
 from gongfu.core.base import Base
 from gongfu.core.specs import ModelInfo
 from gongfu.engine.limits import LimitSpec
@@ -37,6 +40,17 @@ class AgentSpec(Base, frozen=True):
     rules_share: float = 0.4
     tunings: dict[str, Tuning] = {}
     name: str = ""
+
+    def budget(self, info: ModelInfo, *, served: int = 0, output: int = 0) -> Budget:
+        """The budget of `info` as it is tuned.
+
+        `served` are the tokens that its server was seen to serve (0: not seen), `output` those of the answer (0: as
+        tuned).
+        """
+        tuning = self.tuning(info)
+        limit = output or tuning.max_output
+        known = replace(info, max_output=limit) if limit else info
+        return budget_for(known, cap=tuning.cap, served=served)
 
     def tuning(self, info: ModelInfo) -> Tuning:
         """How `info` is asked: as its reference says, else its bare name, else what holds for any model."""

@@ -10,7 +10,7 @@ from contextlib import aclosing
 import anyio
 from msgspec.structs import replace
 
-from gongfu.context.budget import Budget, budget_for
+from gongfu.context.budget import Budget
 from gongfu.context.layout import Layout
 from gongfu.context.ledger import message_tokens
 from gongfu.core.errors import Overflow, ProviderFault, Refusal, StreamCut
@@ -45,6 +45,13 @@ FALL_BACK = 20.0  # seconds that faults of one model may cost when another stand
 FIRST_CONTACT = 8.0  # seconds to try an address that has not answered yet in this session
 
 
+def budget_of(agent: AgentSpec, state: SessionState, info: ModelInfo) -> Budget:
+    """The budget of a model as things stand in a session: below what it has refused as too long."""
+    budget = agent.budget(info, served=state.served.get(info.ref, 0))
+    refused = state.too_big.get(info.ref, 0)  # its window is smaller than was known
+    return replace(budget, total=min(budget.total, refused * 9 // 10)) if refused else budget
+
+
 class Asker:
     """Asks a chain of models in the name of one session. `ask` returns the recorded answer or raises the last fault.
 
@@ -74,16 +81,12 @@ class Asker:
         self._failed: dict[int, ProviderFault | Refusal] = {}
 
     def budget(self, info: ModelInfo) -> Budget:
-        """The budget of a model as things stand in this session: below what it has refused as too long."""
-        budget = self._whole_budget(info)
-        refused = self._state.too_big.get(info.ref, 0)  # its window is smaller than was known
-        return replace(budget, total=min(budget.total, refused * 9 // 10)) if refused else budget
+        """The budget of a model as things stand in this session."""
+        return budget_of(self._agent, self._state, info)
 
     def _whole_budget(self, info: ModelInfo) -> Budget:
         """The budget of a model by what is known of its window."""
-        tuning = self._agent.tuning(info)
-        known = replace(info, max_output=tuning.max_output) if tuning.max_output else info
-        return budget_for(known, cap=tuning.cap, served=self._state.served.get(info.ref, 0))
+        return self._agent.budget(info, served=self._state.served.get(info.ref, 0))
 
     def room(self) -> int:
         """Bytes of text that the next request may hold beyond what there is now, as the estimate has it; at least 0."""
@@ -266,7 +269,7 @@ class Asker:
     _tried = 0  # the estimate of the newest request
 
     def _receipt(self, info: ModelInfo, plan: Plan, budget: Budget, body: bytes, attempt: int) -> RequestSent:
-        told = plan.described if attempt == 1 else self._planner.again(info, plan)
+        told = plan.described if attempt == 1 else self._planner.described(info, plan.included)
         return RequestSent(
             request=self._request,
             purpose=MAIN,

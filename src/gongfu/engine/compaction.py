@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gongfu.core.events import EpochOpened
-from gongfu.engine.asker import Asker
-from gongfu.engine.limits import Limits
+from gongfu.engine.asker import budget_of
 from gongfu.engine.planner import Planner
 from gongfu.models.protocol import ModelProvider
 
@@ -30,22 +29,8 @@ def planner_of(session: Session) -> Planner:
     )
 
 
-def asker_of(session: Session, chain: Sequence[ModelProvider]) -> Asker:
-    """An asker outside of any turn, for its budget and the share in use."""
-    return Asker(
-        agent=session.kit.agent,
-        chain=chain,
-        planner=session.planner,
-        stream=session.stream,
-        state=session.state,
-        limits=Limits(session.kit.agent.limits),
-        tail=tuple,
-        partial=lambda _text: None,
-    )
-
-
 async def compact(session: Session, chain: Sequence[ModelProvider], focus: str) -> EpochOpened | None:
     """Fold by hand: None when nothing would be gained. Summaries are made first, by the models that may."""
     await session.summaries.compact(focus)
     info = chain[0].info
-    return session.planner.fold_now(info, asker_of(session, chain).budget(info), focus)
+    return session.planner.fold_now(info, budget_of(session.kit.agent, session.state, info), focus)

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from gongfu.context.budget import Budget
 from gongfu.context.fold import COLD, HIGH
 from gongfu.context.layout import Layout, marks_of, newest_turn, stable_tokens, with_tail
@@ -34,7 +36,7 @@ _UNIT = 10_000
 
 
 class Plan(Base, frozen=True):
-    """A request ready to be written, and what its receipt says. `gates` are the envelopes that its bytes must hold."""
+    """A request ready to be written, and what its receipt says. `standing` are the rules that its bytes must hold."""
 
     layout: Layout
     described: Described
@@ -64,7 +66,7 @@ class _Way:
 
 
 class Planner:
-    """Plans the requests of one turn. `folded` is told which calls are no longer shown in full, and which still are."""
+    """Plans the requests of a session. `folded` is told which calls are not shown in full any more, and which are."""
 
     def __init__(
         self,
@@ -158,7 +160,7 @@ class Planner:
         return self._planned(info, standing, tail, raw=raw, estimate=estimate, reason=fold_reason)
 
     def _raw(self, info: ModelInfo, standing: Standing | None) -> int:
-        self._standing_tokens = text_tokens(standing.text) if standing is not None else 0
+        self._standing_tokens = standing.tokens if standing is not None else 0
         return self._fixed + self._standing_tokens + self._way.ledger.total(self._shown(info))
 
     def _shown(self, info: ModelInfo) -> Sequence[Message]:
@@ -214,7 +216,7 @@ class Planner:
             reason=reason,
             model=info.ref,
             total=budget.total * _UNIT // one,
-            fixed=self._fixed + extra + (text_tokens(standing.text) if standing is not None else 0),
+            fixed=self._fixed + extra + (standing.tokens if standing is not None else 0),
             focus=focus,
         )
         event = folding.event(keep_recent=self._keep_recent, back=info.reasoning_back == "always")
@@ -294,8 +296,6 @@ class Planner:
         waiting = [path for path in context.joined if path not in context.risen]
         if not waiting or context.pinned is None:
             return found
-        from msgspec.structs import replace
-
         from gongfu.context.rules.envelope import joining_note
 
         _, held = joining_note(context.pinned, waiting)
@@ -319,11 +319,17 @@ class Planner:
 
     # --- receipts ---
 
-    def again(self, info: ModelInfo, plan: Plan) -> Described:
-        """How another try of the same request stands to the one before."""
+    def described(self, info: ModelInfo, included: Sequence[Included]) -> Described:
+        """How a request that holds `included`, or another try of it, stands to those before."""
+        context = self._state.context
         return self._state.lineage.describe(
-            model=info.ref, included=plan.included, epoch=plan.epoch, stable=plan.stable, rules=plan.rules
+            model=info.ref, included=included, epoch=context.view.epoch, stable=self._stable, rules=self._rules
         )
+
+    @property
+    def _rules(self) -> str:
+        pinned = self._state.context.pinned
+        return pinned.fingerprint if pinned is not None else ""
 
     def _planned(
         self, info: ModelInfo, standing: Standing | None, tail: Sequence[str], *, raw: int, estimate: int, reason: str
@@ -332,11 +338,6 @@ class Planner:
         messages = tuple(self._shown(info))
         included = self._way.holdings.included(standing, self._standing_tokens, tail, small=info.small)
         _check_planned(standing, included)
-        pinned = context.pinned
-        rules = pinned.fingerprint if pinned is not None else ""
-        described = self._state.lineage.describe(
-            model=info.ref, included=included, epoch=context.view.epoch, stable=self._stable, rules=rules
-        )
         layout = Layout(
             system=self._system,
             standing=standing.text if standing is not None else "",
@@ -348,10 +349,10 @@ class Planner:
         )
         return Plan(
             layout=layout,
-            described=described,
+            described=self.described(info, included),
             omitted=(*(standing.omitted if standing is not None else ()), *(context.absent if reason else ())),
             stable=self._stable,
-            rules=rules,
+            rules=self._rules,
             epoch=context.view.epoch,
             fold=reason,
             included=tuple(included),

@@ -13,7 +13,6 @@ from typing import Any
 import anyio
 from msgspec.structs import replace
 
-from gongfu.context.budget import budget_for
 from gongfu.context.receipt import INPUT, Lineage, stable_hash
 from gongfu.context.tiers import SYSTEM, USER
 from gongfu.core.base import Base
@@ -222,7 +221,7 @@ class Sidecar:
     async def _ask(self, provider: ModelProvider, sent: _Sent) -> Reply | None:
         info = provider.info
         request = self._request(info, sent)
-        budget = budget_for(replace(info, max_output=request.max_output), cap=self._agent.tuning(info).cap)
+        budget = self._agent.budget(info, output=request.max_output)
         included = (
             Included(id="system", tier=SYSTEM, tokens=PER_MESSAGE + text_tokens(sent.system)),
             Included(id=INPUT, tier=USER, tokens=PER_MESSAGE + text_tokens(sent.text)),

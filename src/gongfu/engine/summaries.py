@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import anyio
 import anyio.to_thread
-from msgspec.structs import replace
 
-from gongfu.context.budget import budget_for
 from gongfu.core.errors import UserError
 from gongfu.core.events import SummaryFailed, SummaryMade, WarningRaised
 from gongfu.core.specs import ModelInfo
@@ -20,7 +18,6 @@ from gongfu.engine.state import SessionState
 
 if TYPE_CHECKING:
     from gongfu.context.pairs import Pair
-    from gongfu.engine.session import Session
 
 Kind: TypeAlias = Literal["history", "chain"]
 
@@ -201,15 +198,14 @@ class Summaries:
         """Tokens of a chain summary: a third of what a fold gives the recollection in the smallest main window."""
         totals: list[int] = [_CHAIN_ROOM * 100]
         for provider in await self._chain():
-            tuning = self._agent.tuning(provider.info)
-            known = replace(provider.info, max_output=tuning.max_output or provider.info.max_output)
-            totals.append(budget_for(known, cap=tuning.cap, served=self._state.served.get(known.ref, 0)).total)
+            info = provider.info
+            totals.append(self._agent.budget(info, served=self._state.served.get(info.ref, 0)).total)
         return min(_CHAIN_ROOM, min(totals) * 8 // 300)
 
     def _room(self, info: ModelInfo) -> int:
         """Tokens that the text of a request may take, with some to spare for a model that counts more."""
         output = min(OUTPUT, info.max_output or OUTPUT)
-        return budget_for(replace(info, max_output=output), cap=self._agent.tuning(info).cap).total * 6 // 10
+        return self._agent.budget(info, output=output).total * 6 // 10
 
     def _refused(self, kind: Kind, reply: Reply | None, source: str) -> bool:
         """Whether nothing can be made of an answer; then that is recorded, and told once when it is the third time."""
@@ -222,8 +218,3 @@ class Summaries:
         if self._state.context.failures == FAILURES:
             self._emit(WarningRaised(key="context.summaries_stopped", values={"reason": reason}))
         return True
-
-
-async def compact_summary(session: Session, focus: str = "") -> None:
-    """Make the summary that a fold by hand will use, and wait for it."""
-    await session.summaries.compact(focus)

@@ -12,13 +12,15 @@ from gongfu.core.told import Included, Omitted, RulesPinned
 
 
 class Standing(Base, frozen=True):
-    """The block S1. `text` is "" when no rule is delivered; `mandatory` are the envelopes that gates count in it.
+    """The block S1. `text`, of `tokens`, is "" when no rule is delivered; `mandatory` are the envelopes that gates
+    count in it.
 
     `included` and `omitted` are for the receipt; `left_out` are ids of optional rules for which there was no room, of
     which the person is told.
     """
 
     text: str = ""
+    tokens: int = 0
     included: tuple[Included, ...] = ()
     omitted: tuple[Omitted, ...] = ()
     mandatory_tokens: int = 0
@@ -65,8 +67,10 @@ def standing(
     for e in everything:
         if e.duty != "excluded" and not e.joined:
             omitted.append(Omitted(id=e.id, reason="scope" if e.nested else "path", tokens=e.tokens))
+    text = "\n\n".join((PREFACE, *(e.text for e in shown))) if shown else ""
     return Standing(
-        text="\n\n".join((PREFACE, *(e.text for e in shown))) if shown else "",
+        text=text,
+        tokens=text_tokens(text),
         included=tuple(Included(id=e.id, tier=0, tokens=e.tokens) for e in shown),
         omitted=tuple(omitted),
         mandatory_tokens=_together(mandatory),
