@@ -19,7 +19,7 @@ from gongfu.models.protocol import ModelProvider
 from gongfu.permissions.policy import Mode
 from gongfu.workspace.root import Workspace, find_root
 
-MODES = ("ask", "edits", "plan", "full")
+MODES = ("ask", "edits", "plan", "auto", "full")
 RULES = ("mandatory-root", "mandatory-all", "optional")
 
 
@@ -46,7 +46,7 @@ def open(
     """An App for the folder `directory` (default: the current one). Nothing is sent, and nothing is written yet.
 
     `home` is where Gongfu keeps its files (else GONGFU_HOME, else ~/.gongfu), `env` stands for the environment,
-    `config` names a configuration. `permission` is ask, edits, plan or full; `yes` lets reads, edits and commands
+    `config` names a configuration. `permission` is ask, edits, plan, auto or full; `yes` lets reads, edits and commands
     inside the workspace run and answers every other question no; `answers="no"` only does the latter. `root` is the
     workspace (else the nearest folder with `.git`), `add_dirs` are further folders. Limits hold for one turn: requests,
     US dollars, minutes, tokens. `rules` is the word on all project rules for this run: mandatory-root, mandatory-all or

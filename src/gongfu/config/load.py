@@ -19,7 +19,7 @@ from gongfu.core.errors import ConfigError, UsageError
 PROJECT_FILE: Final = Path(".gongfu", "config.yaml")
 """The settings file of a project, from its root."""
 
-STRICTNESS: Final[dict[PermissionMode, int]] = {"plan": 0, "ask": 1, "edits": 2, "full": 3}
+STRICTNESS: Final[dict[PermissionMode, int]] = {"plan": 0, "ask": 1, "edits": 2, "auto": 3, "full": 4}
 """Permission modes from the strictest to the freest."""
 
 VARIABLES: Final[dict[str, KeyPath]] = {

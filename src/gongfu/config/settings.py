@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
-PermissionMode: TypeAlias = Literal["ask", "edits", "plan", "full"]
+PermissionMode: TypeAlias = Literal["ask", "edits", "plan", "auto", "full"]
+SandboxKind: TypeAlias = Literal["auto", "bwrap", "landlock", "off"]
+SandboxNetwork: TypeAlias = Literal["off", "list", "on"]
+HookEvent: TypeAlias = Literal[
+    "session_start", "prompt", "before_tool", "after_tool", "before_compact", "turn_end", "notification"
+]
 Api: TypeAlias = Literal["openai_chat", "openai_responses", "anthropic", "local", "scripted"]
 Reasoning: TypeAlias = Literal["auto", "off", "low", "medium", "high"]
 AtLeast0: TypeAlias = Annotated[int, Meta(ge=0)]
@@ -65,12 +70,51 @@ class ModelSettings(Section, frozen=True):
 
 
 class Permission(Section, frozen=True):
-    """What may run without asking."""
+    """What may run without asking. Rules: `TOOL`, `TOOL(PATTERN)`, `path(GLOB)`, `host(NAME)`, `command(PATTERN)`."""
 
     mode: Annotated[
         PermissionMode,
-        Meta(description="`ask` before every change, `edits` allows edits, `plan` only reads, `full` allows all."),
+        Meta(
+            description="`ask` before every change, `edits` allows edits in the workspace, `plan` only reads, `auto` "
+            "allows what stays in the workspace and the sandbox, `full` allows all."
+        ),
     ] = "ask"
+    allow: Annotated[tuple[str, ...], Meta(description="What runs without asking.")] = ()
+    ask: Annotated[tuple[str, ...], Meta(description="What is asked for in every mode.")] = ()
+    deny: Annotated[tuple[str, ...], Meta(description="What never runs, whatever the mode.")] = ()
+
+
+class Sandbox(Section, frozen=True):
+    """Where commands run."""
+
+    kind: Annotated[
+        SandboxKind, Meta(description="`auto` takes `bwrap`, else `landlock`; `off` runs commands without a sandbox.")
+    ] = "auto"
+    required: Annotated[bool, Meta(description="Whether commands are refused where no sandbox can be had.")] = False
+    network: Annotated[SandboxNetwork, Meta(description="What commands reach: nothing, the `hosts` below, or all.")] = (
+        "off"
+    )
+    hosts: Annotated[tuple[str, ...], Meta(description="Hosts for `list`: names, `*.NAME`, with `:PORT` or not.")] = ()
+    writable: Annotated[tuple[str, ...], Meta(description="Folders besides the workspace that may be written.")] = ()
+    hidden: Annotated[tuple[str, ...], Meta(description="Further files and folders that commands do not see.")] = ()
+
+
+class Hook(Section, frozen=True):
+    """A command that runs at an event, with the event as JSON on its standard input."""
+
+    event: Annotated[HookEvent, Meta(description="When it runs.")]
+    command: Annotated[str | tuple[str, ...], Meta(description="The command: its words, or a line to cut into them.")]
+    match: Annotated[str, Meta(description="Tools that it is for: globs with `|` between them; empty for all.")] = ""
+    seconds: Annotated[float, Meta(gt=0, le=600, description="How long it may take.")] = 60.0
+    shell: Annotated[bool, Meta(description="Whether a shell runs the line.")] = False
+
+
+class Retention(Section, frozen=True):
+    """How long things are kept."""
+
+    days: Annotated[
+        AtLeast1 | None, Meta(description="Sessions unused for so many days are deleted; none keeps all.")
+    ] = None
 
 
 class Limits(Section, frozen=True):
@@ -125,3 +169,9 @@ class Settings(Section, frozen=True):
     limits: Limits = Limits()
     context: Context = Context()
     shell: Shell = Shell()
+    sandbox: Sandbox = Sandbox()
+    hooks: Annotated[
+        tuple[Hook, ...] | dict[str, Any],
+        Meta(description="Commands that run at events; the shape of Claude Code too."),
+    ] = ()
+    retention: Retention = Retention()

@@ -13,6 +13,7 @@ import msgspec
 from gongfu.core.base import Base
 from gongfu.core.brief import Brief
 from gongfu.core.event_base import Event, Live
+from gongfu.core.guarded import CheckpointTaken, FilesRestored, HookRan, PermissionGranted
 from gongfu.core.messages import Message, ResultPart, soften
 from gongfu.core.specs import Usage
 from gongfu.core.told import (
@@ -231,7 +232,7 @@ class JobChanged(Event, frozen=True, tag="job_changed"):
 
 
 class QuestionAsked(Event, frozen=True, tag="question_asked"):
-    """Waits for `Session.answer(question, …)`. `about` tells a permission (allow, session, deny) from a question.
+    """Waits for `Session.answer(question, …)`. `about` tells a permission (allow, session, project, deny) from a question.
 
     `preview` shows what would happen (see `core.display`); `seconds` is how long is waited before `default` counts.
     `agent` names the sub-agent that asks; then `call` is the call that started it.
@@ -338,6 +339,10 @@ AnyEvent: TypeAlias = (
     | RulesJoined
     | AgentStarted
     | AgentFinished
+    | CheckpointTaken
+    | FilesRestored
+    | HookRan
+    | PermissionGranted
     | AgentEvent
     | TextDelta
     | ReasoningDelta

@@ -6,7 +6,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 import msgspec
@@ -16,23 +16,17 @@ from gongfu.core.base import Base
 from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure, UserError, root_of
 from gongfu.core.events import (
-    QuestionAsked,
     TodoChanged,
     TodoItem,
     ToolFinished,
-    ToolOutput,
-    ToolStarted,
     WarningRaised,
 )
-from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart, ResultPart, Status
+from gongfu.engine.attempt import Attempt, Refused
 from gongfu.engine.circles import TOLD, Circles
-from gongfu.engine.pending import Pending
-from gongfu.engine.permit import Permit
-from gongfu.engine.ruling import Ruling
 from gongfu.engine.stream import EventStream
 from gongfu.tools.output import bound
-from gongfu.tools.protocol import Claim, Facts, Outcome
+from gongfu.tools.protocol import Claim, Outcome
 from gongfu.tools.registry import Registry
 from gongfu.tools.validate import validate
 
@@ -64,36 +58,6 @@ class _Watch:
         return round(time.monotonic() - self._started, 3) if self._started else 0.0
 
 
-class _Context:
-    """What a running call sees of the engine (`tools.protocol.CallContext`)."""
-
-    def __init__(self, call: CallPart, stream: EventStream, pending: Pending, room: int) -> None:
-        self.call_id = call.id
-        self.room = room
-        self._name = call.name
-        self._stream = stream
-        self._pending = pending
-
-    def output(self, text: str, /) -> None:
-        if text:
-            self._stream.emit(ToolOutput(call=self.call_id, text=text))
-
-    async def ask(
-        self, text: str, /, *, options: tuple[str, ...] = (), default: str = "", seconds: float | None = None
-    ) -> tuple[str, Literal["person", "policy", "timeout", "cancel"]]:
-        question = QuestionAsked(
-            question=new_id("q"),
-            about="question",
-            text=text,
-            options=options,
-            default=default,
-            call=self.call_id,
-            tool=self._name,
-            seconds=seconds,
-        )
-        return await self._pending.ask(question)
-
-
 class Dispatcher:
     """Runs batches of calls for one session. Each call ends in exactly one `ToolFinished`, whatever happens to it."""
 
@@ -101,8 +65,7 @@ class Dispatcher:
         self,
         *,
         tools: Registry,
-        permit: Permit,
-        pending: Pending,
+        attempt: Attempt,
         stream: EventStream,
         circles: Circles,
         output_limit: int,
@@ -111,8 +74,7 @@ class Dispatcher:
         report: Callable[[str], object],
     ) -> None:
         self._tools = tools
-        self._permit = permit
-        self._pending = pending
+        self._attempts = attempt
         self._stream = stream
         self._circles = circles
         self._output_limit = output_limit
@@ -120,7 +82,6 @@ class Dispatcher:
         self._limit = output_limit
         self._spill = spill
         self._report = report
-        self.ruling: Ruling | None = None
         self.todo_changed: Callable[[Sequence[TodoItem]], object] | None = None
         self.batch_done: Callable[[Mapping[str, Display]], None] | None = None
         self._displays: dict[str, Display] = {}
@@ -131,8 +92,8 @@ class Dispatcher:
         `batch_done` is told what they showed. UserError when the model goes in circles after having been told.
         """
         self._displays = {}
-        if self.ruling is not None:
-            self.ruling.check_origin(calls)
+        if self._attempts.ruling is not None:
+            self._attempts.ruling.check_origin(calls)
         verdicts = ["run"] * len(calls) if cut else self._circles.judge(calls)
         # together they take at most half of the room there is: one answer of many calls must not end the session
         self._limit = min(self._output_limit, max(_LEAST, self._room() // (2 * len(calls) + 2)))
@@ -146,8 +107,8 @@ class Dispatcher:
             await self._one(jobs[0])
         else:
             await self._side_by_side(jobs)
-        if self.ruling is not None:
-            self.ruling.settle()
+        if self._attempts.ruling is not None:
+            self._attempts.ruling.settle()
         if self.batch_done is not None:
             self.batch_done(self._displays)
         if "stop" in verdicts:
@@ -224,17 +185,11 @@ class Dispatcher:
         """Judge and run one call; the classes of errors decide who is told."""
         call, tool = job.call, job.tool
         try:
-            facts: Facts = await tool.facts(job.args)
-            if self.ruling is not None and (wait := self.ruling.why_wait(facts)):
-                return ResultPart(call_id=call.id, text=wait, status="refused"), Outcome(text="")
-            refused = await self._permit.why_not(call, facts)
-            if refused is not None:
-                result = ResultPart(call_id=call.id, text=refused.text, status="refused")
-                return result, Outcome(text="", display=refused.display)
-            self._stream.emit(ToolStarted(call=call.id, name=call.name, arguments=job.args, title=facts.title))
-            watch.start()
-            outcome: Outcome = await tool.run(job.args, _Context(call, self._stream, self._pending, self._limit))
-            return self._bounded(call, outcome), outcome
+            done = await self._attempts.run(call, tool, job.args, room=self._limit, started=watch.start)
+            if isinstance(done, Refused):
+                result = ResultPart(call_id=call.id, text=done.text, status="refused")
+                return result, Outcome(text="", display=done.display)
+            return self._bounded(call, done), done
         except Exception as error:  # noqa: BLE001 - the process edge of a tool: a bug in one must not end the session
             failure = root_of(error)
             if isinstance(failure, ToolFailure | UserError):

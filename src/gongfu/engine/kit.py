@@ -12,6 +12,7 @@ from gongfu.core.base import Base
 from gongfu.core.brief import Brief
 from gongfu.core.messages import CallPart
 from gongfu.engine.agent import AgentSpec
+from gongfu.engine.guard import Guard, Hooks
 from gongfu.engine.pending import Answers
 from gongfu.models.protocol import ModelProvider
 from gongfu.store.artifacts import Artifacts
@@ -34,7 +35,8 @@ class Kit(Base, frozen=True):
     sub-agent (UserError when its model cannot be had). `labels` and `titles`: whether the fast model may write them.
     `summaries_may_use_main`: whether the main one writes summaries where there is no fast one.
     `unfinished` is the note of what other sessions left open ("" for nothing) for the session of this id.
-    `folded` is told which calls a fold no longer shows in full, and which it still does.
+    `folded` is told which calls a fold no longer shows in full, and which it still does. `guard` keeps files before they
+    change, `hooks` are the person's.
     """
 
     agent: AgentSpec
@@ -60,3 +62,5 @@ class Kit(Base, frozen=True):
     summaries_may_use_main: bool = False
     unfinished: Callable[[str], str] | None = None
     folded: Callable[[Sequence[CallPart], Sequence[CallPart]], None] | None = None
+    guard: Guard | None = None
+    hooks: Hooks | None = None

@@ -10,10 +10,11 @@ from gongfu.core.events import QuestionAsked
 from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart
 from gongfu.core.words import say
+from gongfu.engine.guard import Said
 from gongfu.engine.judge import judged
 from gongfu.engine.pending import Pending
 from gongfu.permissions.policy import CallFacts, Decision, Grants, Mode, decide
-from gongfu.tools.protocol import Facts
+from gongfu.tools.protocol import Facts, Leave
 from gongfu.workspace.root import Workspace
 
 By: TypeAlias = Literal["policy", "nobody", "person", "before"]
@@ -40,6 +41,11 @@ class Permit:
         self._grants = grants
         self._pending = pending
         self._denied = set[str]() if denied is None else denied
+
+    async def leave(self, call: CallPart, facts: Facts, said: Said) -> Leave | Denial:
+        """How far `call` may go; a Denial when it may not run. `said` is what the hooks decided."""
+        del said
+        return await self.why_not(call, facts) or Leave()
 
     async def why_not(self, call: CallPart, facts: Facts) -> Denial | None:
         """Why `call` may not run; None when it may."""

@@ -19,6 +19,7 @@ from gongfu.core.events import MessageAdded, TurnFinished, TurnStarted, TurnStat
 from gongfu.core.ids import new_id
 from gongfu.engine.answer import bare, problem_of
 from gongfu.engine.asker import Asker
+from gongfu.engine.attempt import Attempt
 from gongfu.engine.circles import Circles
 from gongfu.engine.dispatch import Dispatcher
 from gongfu.engine.limits import Limits, LimitSpec
@@ -54,6 +55,11 @@ class Runner:
         self._turn = new_id("t")
 
     @property
+    def turn(self) -> str:
+        """The id of this turn."""
+        return self._turn
+
+    @property
     def limits(self) -> Limits:
         """The account of this turn, which sub-agents charge too."""
         return self._limits
@@ -84,6 +90,8 @@ class Runner:
         finally:
             with anyio.CancelScope(shield=True):
                 await self._session.children.stop()
+                if self._session.guard is not None and not self._session.main_turn:
+                    await self._session.guard.turn_ended(self._turn)
             finished = self._close(end or _End(status="cancelled", reason="engine.cancelled"))
         return finished
 
@@ -151,10 +159,18 @@ class Runner:
             pending=session.pending,
             denied=session.denied,
         )
-        dispatcher = Dispatcher(
-            tools=kit.registry,
+        attempt = Attempt(
             permit=permit,
             pending=session.pending,
+            stream=stream,
+            turn=session.main_turn or self._turn,
+            guard=session.guard,
+            hooks=kit.hooks,
+        )
+        attempt.ruling = Ruling(state, stream.emit, kit.workspace.root)
+        dispatcher = Dispatcher(
+            tools=kit.registry,
+            attempt=attempt,
             stream=stream,
             circles=Circles(),
             room=asker.room,
@@ -162,7 +178,6 @@ class Runner:
             spill=lambda text: kit.artifacts.put(session.id, text.encode("utf-8", "surrogatepass")),
             report=kit.report,
         )
-        dispatcher.ruling = Ruling(state, stream.emit, kit.workspace.root)
         dispatcher.batch_done = lambda displays: self._batch_done(displays, asker)
         dispatcher.todo_changed = lambda items: kit.sessions.set_todo(session.id, items)
         await run_turn(

@@ -92,6 +92,8 @@ class Session:
         )
         self.inbox = Inbox()
         self.children = Children(self)
+        self.guard = kit.guard
+        self.main_turn = ""  # the turn of the main agent that this sub-agent works for
         self.above: Limits | None = None  # the account of the turn that this session works for
         self._handles: dict[str, Prompted] = {}
         self._runner: Runner | None = None
@@ -130,6 +132,11 @@ class Session:
     def brief(self) -> Brief | None:
         """How this sub-agent was set up; None in the session of a main agent."""
         return self.state.created.brief if self.state.created else None
+
+    @property
+    def turn(self) -> str:
+        """The id of the main agent's turn that runs, or that this sub-agent works for; "" for none."""
+        return self.main_turn or (self._runner.turn if self._runner else "")
 
     @property
     def account(self) -> Limits | None:
@@ -314,6 +321,7 @@ class Session:
         """Work for the turn of `parent`: on its account, under its grants, asking the person through it."""
         self.above = parent.account
         self.grants, self.denied = parent.grants, parent.denied
+        self.guard, self.main_turn = parent.guard, parent.turn
         self.pending = Relay(self.stream.emit, parent.pending, agent=brief.agent, call=brief.call)
 
     def tail(self) -> tuple[str, ...]:

@@ -37,6 +37,15 @@ class Facts(Base, frozen=True):
     preview: Display = {}
 
 
+class Leave(Base, frozen=True):
+    """How far a permitted call may go. `free`: outside any sandbox; else `network` and `write` say what the sandbox
+    lets through (`write`: in the workspace)."""
+
+    free: bool = False
+    network: bool = False
+    write: bool = True
+
+
 class Outcome(Base, frozen=True):
     """What a tool gives back. `text` is for the model and whole: the engine bounds it and spills the rest.
 
@@ -63,6 +72,11 @@ class CallContext(Protocol):
     @property
     def room(self) -> int:
         """Bytes of text that the result may have before it is cut."""
+        ...
+
+    @property
+    def leave(self) -> Leave:
+        """How far this call may go."""
         ...
 
     def output(self, text: str, /) -> None:

@@ -81,11 +81,19 @@ TEXT: dict[str, tuple[str, str]] = {
         "US dollars for a million generated tokens.",
         "每百万生成token的价格（美元）。",
     ),
-    "permission": ("What may run without asking.", "哪些操作无需询问。"),
-    "permission.mode": (
-        "`ask` before every change, `edits` allows edits, `plan` only reads, `full` allows all.",
-        "`ask` 每次改动前询问，`edits` 允许编辑，`plan` 只读，`full` 全部允许。",
+    "permission": (
+        "What may run without asking. A rule is `TOOL`, `TOOL(PATTERN)`, `path(GLOB)`, `host(NAME)` or "
+        "`command(PATTERN)`.",
+        "哪些操作无需询问。规则写作 `工具`、`工具(模式)`、`path(通配符)`、`host(名称)` 或 `command(模式)`。",
     ),
+    "permission.mode": (
+        "`ask` before every change, `edits` allows edits in the workspace, `plan` only reads, `auto` allows what stays "
+        "in the workspace and the sandbox, `full` allows all.",
+        "`ask` 每次改动前询问，`edits` 允许工作区内的编辑，`plan` 只读，`auto` 允许不出工作区和沙箱的一切，`full` 全部允许。",
+    ),
+    "permission.allow": ("What runs without asking.", "无需询问即可运行的内容。"),
+    "permission.ask": ("What is asked for in every mode.", "在任何模式下都要询问的内容。"),
+    "permission.deny": ("What never runs, whatever the mode.", "无论什么模式都绝不运行的内容。"),
     "limits": ("Where a turn and everything it starts must stop.", "一轮工作及其启动的一切在何处必须停止。"),
     "limits.max_steps": ("Requests of the main model in one turn.", "一轮中主模型的请求次数。"),
     "limits.max_cost": ("US dollars in one turn.", "一轮的费用（美元）。"),
@@ -124,5 +132,39 @@ TEXT: dict[str, tuple[str, str]] = {
     "shell.keep_env": (
         "Variables that look like secrets and are passed to commands all the same.",
         "看起来像密钥、但仍然传给命令的环境变量。",
+    ),
+    "sandbox": ("Where commands run.", "命令在哪里运行。"),
+    "sandbox.kind": (
+        "`auto` takes `bwrap`, else `landlock`; `off` runs commands without a sandbox.",
+        "`auto` 优先使用 `bwrap`，否则用 `landlock`；`off` 不使用沙箱。",
+    ),
+    "sandbox.required": (
+        "Whether commands are refused where no sandbox can be had.",
+        "没有可用沙箱时是否拒绝运行命令。",
+    ),
+    "sandbox.network": (
+        "What commands reach: nothing, the `hosts` below, or all.",
+        "命令能访问的网络：无、下面的 `hosts`，或全部。",
+    ),
+    "sandbox.hosts": (
+        "Hosts for `list`: names, `*.NAME`, with `:PORT` or not.",
+        "`list` 允许的主机：名称、`*.名称`，可带 `:端口`。",
+    ),
+    "sandbox.writable": (
+        "Folders besides the workspace that may be written.",
+        "除工作区外可以写入的文件夹。",
+    ),
+    "sandbox.hidden": (
+        "Further files and folders that commands do not see.",
+        "命令看不到的其他文件和文件夹。",
+    ),
+    "hooks": (
+        "Commands that run at events; the shape of Claude Code too.",
+        "在事件发生时运行的命令；也接受 Claude Code 的写法。",
+    ),
+    "retention": ("How long things are kept.", "内容保留多久。"),
+    "retention.days": (
+        "Sessions unused for so many days are deleted; none keeps all.",
+        "这么多天未使用的会话会被删除；不设则全部保留。",
     ),
 }

@@ -36,7 +36,7 @@ def run_options(cli: Cli) -> list[click.Parameter]:
     """Everything that bounds a run."""
     return [
         option(cli, "-m", "--model", metavar="REF"),
-        option(cli, "--permission", type=Choice(["ask", "edits", "plan", "full"])),
+        option(cli, "--permission", type=Choice(["ask", "edits", "plan", "auto", "full"])),
         flag(cli, "-y", "--yes"),
         option(cli, "--max-cost", type=Number()),
         option(cli, "--max-steps", type=Number(whole=True)),
