@@ -169,7 +169,11 @@ def seconds(text: str, style: Style, size: int) -> float:
 def test_a_flood_takes_time_in_proportion(flood: str, head: str, style: Style, size: int) -> None:
     """Twice the text may not take four times the work, be it in one piece or in many."""
     short, long = (head + flood * (length // len(flood)) for length in (20_000, 40_000))
-    assert seconds(long, style, size) < 4 * seconds(short, style, size) + 0.1
+
+    def best(text: str) -> float:
+        return min(seconds(text, style, size) for _ in range(3))  # another process may slow down any one of them
+
+    assert best(long) < 4 * best(short) + 0.1
 
 
 @pytest.mark.parametrize("closer", ["</function>", "</parameter>\n</function> x"])

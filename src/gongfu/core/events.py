@@ -232,7 +232,10 @@ class JobChanged(Event, frozen=True, tag="job_changed"):
 
 
 class QuestionAsked(Event, frozen=True, tag="question_asked"):
-    """Waits for `Session.answer(question, …)`. `about` tells a permission (allow, session, project, deny) from a question.
+    """Waits for `Session.answer(question, …)`. `about` tells a permission from a question.
+
+    A permission is answered by "allow", "session", "project" (both may name parts: "session:1,3"), "deny" or
+    "deny: why".
 
     `preview` shows what would happen (see `core.display`); `seconds` is how long is waited before `default` counts.
     `agent` names the sub-agent that asks; then `call` is the call that started it.

@@ -35,8 +35,8 @@ class Kit(Base, frozen=True):
     sub-agent (UserError when its model cannot be had). `labels` and `titles`: whether the fast model may write them.
     `summaries_may_use_main`: whether the main one writes summaries where there is no fast one.
     `unfinished` is the note of what other sessions left open ("" for nothing) for the session of this id.
-    `folded` is told which calls a fold no longer shows in full, and which it still does. `guard` keeps files before they
-    change, `hooks` are the person's.
+    `folded` is told which calls a fold no longer shows in full, and which it still does. `guard` keeps files before
+    they change, `hooks` are the person's.
     """
 
     agent: AgentSpec

@@ -82,8 +82,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "每百万生成token的价格（美元）。",
     ),
     "permission": (
-        "What may run without asking. A rule is `TOOL`, `TOOL(PATTERN)`, `path(GLOB)`, `host(NAME)` or "
-        "`command(PATTERN)`.",
+        "What may run without asking. Rules: `TOOL`, `TOOL(PATTERN)`, `path(GLOB)`, `host(NAME)`, `command(PATTERN)`.",
         "哪些操作无需询问。规则写作 `工具`、`工具(模式)`、`path(通配符)`、`host(名称)` 或 `command(模式)`。",
     ),
     "permission.mode": (
