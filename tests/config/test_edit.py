@@ -96,7 +96,7 @@ def test_values_come_as_plain_data(home: Places) -> None:
     assert get_value(found, "models.main") == [REF]
     assert get_value(found, "limits.max_minutes") is None
     assert get_value(found, f"model_settings.{REF}.temperature") == 0.7
-    assert get_value(found, "permission") == {"mode": "ask"}
+    assert get_value(found, "permission") == {"mode": "ask", "allow": [], "ask": [], "deny": []}
     assert get_value(found, "providers.ollama.base_url") == "http://127.0.0.1:11434/v1"
     with pytest.raises(UsageError) as raised:
         get_value(found, "providers.other.base_url")
