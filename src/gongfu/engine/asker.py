@@ -139,7 +139,7 @@ class Asker:
                 if not left:
                     raise
                 self._stream.emit(MessageAdded(message=user(CONTINUE, kind="note")))
-                self._limits.before_step()
+                await self._limits.before_step()
         raise AssertionError
 
     def _keep(self, message: Message, info: ModelInfo, usage: Usage) -> None:
@@ -207,8 +207,10 @@ class Asker:
             marks=layout.marks,
         )
         started = time.monotonic()
+        most = Usage(input=layout.estimate, output=budget.output)
         try:
-            answer = await self._receive(provider, request, plan, budget, following, last=last)
+            with self._limits.holding(most.input + most.output, info.price.cost(most)):
+                answer = await self._receive(provider, request, plan, budget, following, last=last)
         except anyio.get_cancelled_exc_class():
             text, thinking = self._stream.partial
             if text or thinking:

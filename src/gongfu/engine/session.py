@@ -43,7 +43,7 @@ from gongfu.engine.state import SessionState, UsageLine
 from gongfu.engine.stream import EventStream
 from gongfu.engine.summaries import Summaries
 from gongfu.models.protocol import ModelProvider
-from gongfu.permissions.policy import Grants
+from gongfu.permissions.grants import Grants
 
 RESUME = ""
 TITLE = 60
@@ -59,7 +59,7 @@ class Session:
         self.state = SessionState()
         self.stream = EventStream(id, kit.journal, self.state)
         self.pending = Pending(self.stream.emit, kit.answers)
-        self.grants = Grants()
+        self.grants = Grants(kit.consent.book, str(kit.workspace.root))
         self.denied: set[str] = set()  # what was refused in this turn
         self.ledger = Ledger()
         self.planner = planner_of(self)
@@ -208,7 +208,7 @@ class Session:
             self._stopped = True
 
     async def answer(self, question: str, answer: str) -> None:
-        """Answer a question that waits: for a permission "allow", "session", "deny" or "deny: why"."""
+        """Answer a question that waits: for a permission see `QuestionAsked`."""
         self.pending.answer(question, scrub_text(answer))
 
     async def fork(self, seq: int | None = None) -> Session:
@@ -229,10 +229,10 @@ class Session:
                 raise UsageError("engine.price_unknown", model=provider.info.ref)
 
     def _emit_beside(self, event: AnyEvent) -> None:
-        """Record work beside the turn; its money counts against the limit of the turn that runs."""
+        """Record work beside the turn; it counts against the limits of the turn that runs."""
         self.stream.emit(event)
         if isinstance(event, AnswerReceived) and self._runner is not None:
-            self._runner.limits.pay_beside(event.cost)
+            self._runner.limits.pay_beside(event.usage, event.cost)
 
     def _check_rules(self) -> None:
         """The pinned rules are what was recorded, or nothing is sent."""

@@ -78,7 +78,7 @@ async def run_turn(
     while True:
         for message in steering():
             emit(MessageAdded(message=message))
-        limits.before_step()
+        await limits.before_step()
         answer = await asker.ask()
         said, calls = answer.message.text, answer.message.calls
         words.add(said, more=answer.finish == "length" and not calls)
