@@ -50,7 +50,9 @@ def described() -> Iterator[tuple[str, str]]:
 def _sections(language: Language) -> Iterator[str]:
     rows: list[str] = []
     for name, kind, default, depth in _walk(types.settings_type(), ""):
-        if isinstance(types.bare(kind), inspected.StructType | inspected.DictType) and depth == 0:
+        if depth == 0 and (
+            isinstance(types.bare(kind), inspected.StructType | inspected.DictType) or types.entries(kind)
+        ):
             if rows:
                 yield "\n".join(rows)
             yield f"### `{name}`\n\n{say(f'settings.{name}', language)}"
@@ -71,10 +73,8 @@ def _walk(kind: inspected.StructType, before: str, depth: int = 0) -> Iterator[t
         inner = types.bare(field.type)
         if isinstance(inner, inspected.StructType):
             yield from _walk(inner, f"{before}{name}.", depth + 1)
-        elif isinstance(inner, inspected.DictType):
-            entry = types.bare(inner.value_type)
-            if isinstance(entry, inspected.StructType):
-                yield from _walk(entry, f"{before}{name}.NAME.", depth + 1)
+        elif entry := types.entries(inner):
+            yield from _walk(entry[1], f"{before}{name}.{entry[0]}.", depth + 1)
 
 
 def _about(kind: inspected.Type) -> str:

@@ -58,6 +58,11 @@ def get_value(settings: Settings, name: str) -> Any:
             if part not in items:
                 raise UsageError("config.not_set", name=name)
             value = items[str(part)]
+        elif isinstance(part, int):
+            listed = cast("tuple[Any, ...]", value)
+            if part >= len(listed):
+                raise UsageError("config.not_set", name=name)
+            value = listed[part]
         else:
             value = getattr(value, str(part))
     return plain(value)
@@ -93,6 +98,7 @@ def set_value(places: Places, name: str, text: str, *, config: str = "", project
     """
     path = resolve(name)
     kind = types.type_at(path)
+    _not_inside_list(path)
     if kind is None:
         raise _unknown(name, [str(part) for part in path])
     value = parse_value(text, kind, name)
@@ -121,6 +127,7 @@ def unset_value(places: Places, name: str, *, config: str = "", project: Path | 
     parts, quoted = _split(name)
     known = _read(parts, quoted)
     path = known or tuple(parts)
+    _not_inside_list(path)
     text = read_text(file)
     if text is None or not _has(Document(text, str(file)).data, path):
         if known is None:
@@ -265,12 +272,21 @@ def _read(parts: list[str], quoted: list[bool], done: KeyPath = ()) -> KeyPath |
     for count in range(1, len(parts) + 1):
         if count > 1 and any(quoted[:count]):
             continue
-        path = (*done, ".".join(parts[:count]))
+        part = ".".join(parts[:count])
+        at_index = part.isdecimal() and not quoted[0] and types.type_at((*done, 0)) is not None
+        path = (*done, int(part) if at_index else part)
         if types.type_at(path) is not None:
             found = _read(parts[count:], quoted[count:], path)
             if found is not None:
                 return found
     return None
+
+
+def _not_inside_list(path: KeyPath) -> None:
+    """UsageError for what stands inside of a list, which is set as a whole."""
+    at = next((n for n, part in enumerate(path) if isinstance(part, int)), 0)
+    if at:
+        raise UsageError("config.whole_list", name=dotted(path), whole=dotted(path[:at]))
 
 
 def _unknown(name: str, parts: list[str]) -> UsageError:

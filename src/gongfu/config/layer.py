@@ -82,6 +82,8 @@ def check_text(text: str, file: str) -> tuple[Document, Layer]:
     kind = types.settings_type()
     try:
         types.fit(document.data, kind)
+        if document.data.get("hooks"):
+            _check_hooks(document.data["hooks"])
     except types.Misfit as misfit:
         raise explain(misfit, document) from misfit
     data = cast("dict[str, Any]", types.without_nulls(document.data, kind))
@@ -89,6 +91,15 @@ def check_text(text: str, file: str) -> tuple[Document, Layer]:
     providers = cast("dict[str, dict[str, Any]]", data.get("providers", {}))
     plain = any(one.get("api_key") and not has_reference(one["api_key"]) for one in providers.values())
     return document, Layer(file=file, data=data, references=references, plain_keys=plain)
+
+
+def _check_hooks(given: Any) -> None:
+    from gongfu.config import hooks, types  # only where there are hooks
+
+    try:
+        hooks.check(given, ("hooks",))
+    except hooks.Unfit as unfit:
+        raise types.Misfit(unfit.path, unfit.wanted, unfit.value, known=unfit.known) from unfit
 
 
 def expanded(layer: Layer, env: Mapping[str, str]) -> dict[str, Any]:
@@ -165,6 +176,8 @@ def _references(value: Any, document: Document, path: KeyPath) -> list[Reference
     from gongfu.config import types  # see `check_text`
 
     if isinstance(value, dict):
+        if path == ("hooks",):  # Claude Code's shape: a shell runs its lines, and `${NAME}` is the shell's
+            return []
         items = cast("dict[str, Any]", value)
         return [found for key, item in items.items() for found in _references(item, document, (*path, key))]
     if isinstance(value, list):

@@ -12,15 +12,13 @@ import msgspec
 from gongfu.config.document import KeyPath, dotted
 from gongfu.config.layer import Layer, expanded, read_layer, shown
 from gongfu.config.paths import Places
-from gongfu.config.settings import Limits, Permission, PermissionMode, Settings
+from gongfu.config.project import tightened
+from gongfu.config.settings import Settings
 from gongfu.core.base import Base
 from gongfu.core.errors import ConfigError, UsageError
 
 PROJECT_FILE: Final = Path(".gongfu", "config.yaml")
 """The settings file of a project, from its root."""
-
-STRICTNESS: Final[dict[PermissionMode, int]] = {"plan": 0, "ask": 1, "edits": 2, "auto": 3, "full": 4}
-"""Permission modes from the strictest to the freest."""
 
 VARIABLES: Final[dict[str, KeyPath]] = {
     "GONGFU_LANGUAGE": ("language",),
@@ -173,30 +171,27 @@ class _Stack:
 
     def _merge(self, base: dict[str, Any], over: dict[str, Any], path: KeyPath, origin: str) -> None:
         for key, value in over.items():
-            if isinstance(value, dict):
+            if key == "hooks" and not path and base.get(key):
+                from gongfu.config.hooks import joined  # only where two layers have hooks
+
+                base[key] = joined(base[key], value)
+                self.origins[key] = origin
+            elif isinstance(value, dict) and (key != "hooks" or path):
                 self._merge(base.setdefault(key, {}), cast("dict[str, Any]", value), (*path, key), origin)
             else:
                 base[key] = value
                 self.origins[dotted((*path, key))] = origin
+                if isinstance(value, dict):  # hooks in the shape of Claude Code: one value, shown by its events
+                    self.origins.update((dotted((key, event)), origin) for event in cast("dict[str, Any]", value))
 
     def tightened(self, data: dict[str, Any], file: str) -> dict[str, Any]:
-        """What a project may set of `data`: its permission and limits only when they are stricter than before."""
-        refused: list[KeyPath] = []
-        mode: PermissionMode = self.data.get("permission", {}).get("mode", Permission().mode)
-        wanted = cast("dict[str, Any]", data.get("permission", {}))
-        if "mode" in wanted and STRICTNESS[wanted["mode"]] > STRICTNESS[mode]:
-            refused.append(("permission", "mode"))
-        for limit, value in data.get("limits", {}).items():
-            now = self.data.get("limits", {}).get(limit, getattr(Limits(), limit))
-            if now is not None and (value is None or value > now):
-                refused.append(("limits", limit))
-        kept = data.get("shell", {}).get("keep_env", [])
-        if not set(kept) <= set(self.data.get("shell", {}).get("keep_env", [])):
-            refused.append(("shell", "keep_env"))
-        for section, key in refused:
-            del data[str(section)][key]
-            self.notices.append(Notice(key="config.project_loosens", values={"file": file, "name": f"{section}.{key}"}))
-        return data
+        """What a project may set of `data`; the person is told what is not taken."""
+
+        def refused(path: KeyPath) -> None:
+            values = {"file": file, "name": dotted(path)}
+            self.notices.append(Notice(key="config.project_loosens", values=values))
+
+        return tightened(data, self.data, refused)
 
     def notice_readable(self, layer: Layer) -> None:
         """Tell when others on this machine can read a file that holds keys."""

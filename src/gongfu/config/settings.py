@@ -104,9 +104,17 @@ class Hook(Section, frozen=True):
 
     event: Annotated[HookEvent, Meta(description="When it runs.")]
     command: Annotated[str | tuple[str, ...], Meta(description="The command: its words, or a line to cut into them.")]
-    match: Annotated[str, Meta(description="Tools that it is for: globs with `|` between them; empty for all.")] = ""
+    match: Annotated[
+        str, Meta(description="What it is for (a tool, by its name): globs with bars between them; empty for all.")
+    ] = ""
     seconds: Annotated[float, Meta(gt=0, le=600, description="How long it may take.")] = 60.0
     shell: Annotated[bool, Meta(description="Whether a shell runs the line.")] = False
+    shape: Annotated[
+        Literal["gongfu", "claude"],
+        Meta(
+            description="Whose JSON it reads and writes; with `claude`, `match` is a regular expression on its names."
+        ),
+    ] = "gongfu"
 
 
 class Retention(Section, frozen=True):

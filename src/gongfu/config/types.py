@@ -75,6 +75,9 @@ def _inside(kind: inspected.Type, part: str | int) -> inspected.Type | None:
         return kind.value_type
     if isinstance(kind, inspected.VarTupleType) and isinstance(part, int):
         return kind.item_type
+    if isinstance(kind, inspected.UnionType) and isinstance(part, int):
+        inner = (_inside(bare(one), part) for one in kind.types)
+        return next((found for found in inner if found is not None), None)
     return None
 
 
@@ -89,8 +92,20 @@ def _names(kind: inspected.Type, before: str) -> Iterator[str]:
         for name, field in fields(kind).items():
             yield f"{before}{name}"
             yield from _names(field.type, f"{before}{name}.")
-    elif isinstance(kind, inspected.DictType) and isinstance(bare(kind.value_type), inspected.StructType):
-        yield from _names(kind.value_type, f"{before}NAME.")
+    elif entry := entries(kind):
+        yield from _names(entry[1], f"{before}{entry[0]}.")
+
+
+def entries(kind: inspected.Type) -> tuple[str, inspected.StructType] | None:
+    """How the sections in a table (`NAME`) or in a list (`N`) are called, and their type; None when it holds none."""
+    kind = bare(kind)
+    if isinstance(kind, inspected.UnionType):
+        return next((found for one in kind.types if (found := entries(one))), None)
+    if isinstance(kind, inspected.DictType) and isinstance(inner := bare(kind.value_type), inspected.StructType):
+        return "NAME", inner
+    if isinstance(kind, inspected.VarTupleType) and isinstance(inner := bare(kind.item_type), inspected.StructType):
+        return "N", inner
+    return None
 
 
 def accepts_text(kind: inspected.Type) -> bool:
@@ -144,7 +159,10 @@ def fit(value: Any, kind: inspected.Type, path: KeyPath = (), *, open_texts: boo
             for index, item in enumerate(cast("list[Any]", value)):
                 fit(item, kind.item_type, (*path, index), open_texts=open_texts)
         case inspected.UnionType():
-            if not any(_leaf_fits(value, one) for one in kind.types):
+            holder = next((one for one in map(bare, kind.types) if _holds(one) and _same_form(value, one)), None)
+            if holder is not None:
+                fit(value, holder, path, open_texts=open_texts)
+            elif not any(_leaf_fits(value, one) for one in kind.types):
                 raise Misfit(path, wanted(kind), value)
         case _:
             if not _leaf_fits(value, kind):
@@ -189,6 +207,9 @@ def _fit_struct(value: Any, kind: inspected.StructType, path: KeyPath, *, open_t
         if key not in known:
             raise Misfit((*path, key), "", item, known=tuple(known))
         fit(item, known[key].type, (*path, key), open_texts=open_texts)
+    for name, field in known.items():
+        if field.required and name not in (value or {}):
+            raise Misfit(path, f"{name}: {wanted(field.type)}", value)
 
 
 def _mapping(value: Any, kind: inspected.Type, path: KeyPath) -> dict[str, Any]:
@@ -201,6 +222,10 @@ def _mapping(value: Any, kind: inspected.Type, path: KeyPath) -> dict[str, Any]:
 
 def _holds(kind: inspected.Type) -> bool:
     return isinstance(kind, inspected.StructType | inspected.DictType | inspected.VarTupleType)
+
+
+def _same_form(value: Any, kind: inspected.Type) -> bool:
+    return isinstance(value, list if isinstance(kind, inspected.VarTupleType) else dict)
 
 
 def _leaf_fits(value: Any, kind: inspected.Type) -> bool:

@@ -9,6 +9,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "Your home directory is not known. Set GONGFU_HOME to a folder where Gongfu may keep its files.",
         "不知道你的主目录在哪里。请用 GONGFU_HOME 指定一个让 Gongfu 存放文件的文件夹。",
     ),
+    "whole_list": (
+        "{name} stands in a list, which is set as a whole: `gongfu config set {whole} '[…]'`. Nothing was changed.",
+        "{name} 位于列表中，列表须整体设置：`gongfu config set {whole} '[…]'`。没有做任何改动。",
+    ),
     "bad_yaml": (
         "{file}, line {line}, column {column}: this is no valid YAML: {reason}. Nothing of the file was used; mend the line.",
         "{file} 第 {line} 行第 {column} 列：不是有效的 YAML：{reason}。该文件没有被使用，请修正这一行。",

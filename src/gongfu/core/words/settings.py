@@ -161,6 +161,21 @@ TEXT: dict[str, tuple[str, str]] = {
         "Commands that run at events; the shape of Claude Code too.",
         "在事件发生时运行的命令；也接受 Claude Code 的写法。",
     ),
+    "hooks.N.event": ("When it runs.", "何时运行。"),
+    "hooks.N.command": (
+        "The command: its words, or a line to cut into them.",
+        "命令：各个词，或一行待切分成词的文字。",
+    ),
+    "hooks.N.match": (
+        "What it is for (a tool, by its name): globs with bars between them; empty for all.",
+        "针对什么（如工具名）：用竖线分隔的通配符；留空表示全部。",
+    ),
+    "hooks.N.seconds": ("How long it may take.", "最多运行多少秒。"),
+    "hooks.N.shell": ("Whether a shell runs the line.", "是否由 shell 执行这一行。"),
+    "hooks.N.shape": (
+        "Whose JSON it reads and writes; with `claude`, `match` is a regular expression on its names.",
+        "读写哪种 JSON；为 `claude` 时，`match` 是针对其名称的正则表达式。",
+    ),
     "retention": ("How long things are kept.", "内容保留多久。"),
     "retention.days": (
         "Sessions unused for so many days are deleted; none keeps all.",
