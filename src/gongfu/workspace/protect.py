@@ -50,7 +50,7 @@ _LOGIN_NAMES = frozenset(
     [".npmrc", ".yarnrc", ".yarnrc.yml", ".condarc", "pip.conf", "pip.ini", "nuget.config", "settings.xml"]
 )
 _LOGIN = rb"(?i)_auth|authtoken|password|cleartext|://[^/\s:@]+:[^/\s@]+@"
-_SECRET_FOLDERS = tuple(
+SECRET_FOLDERS = tuple(
     f"/{p}/"
     for p in (
         ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".config/gcloud", ".config/gh",
@@ -66,7 +66,7 @@ _SECRET_FOLDERS = tuple(
         "mozilla/firefox/profiles", ".thunderbird",
     )
 )  # fmt: skip
-_SECRET_FIRSTS = frozenset(p.split("/")[1] for p in _SECRET_FOLDERS)
+_SECRET_FIRSTS = frozenset(p.split("/")[1] for p in SECRET_FOLDERS)
 _SYSTEM_PLACES = r"/etc/(shadow|gshadow|sudoers|ssl/private)(-|/.*|\.d/.*)?|/proc/[^/]+/(environ|mem)"
 _STARTUP_NAMES = frozenset(
     [
@@ -147,7 +147,7 @@ def _look(path: str) -> _Look:
         return ""
     if _has_secret_name(name) and not re.search(_EXAMPLE_KEY if _is_key(name) else _EXAMPLE, name):
         return "file"
-    if _has_folder(names, _SECRET_FOLDERS, _SECRET_FIRSTS):
+    if _has_folder(names, SECRET_FOLDERS, _SECRET_FIRSTS):
         return "place"
     if names[1:2] in (["etc"], ["proc"]) and re.fullmatch(_SYSTEM_PLACES, _slashed(path)) is not None:
         return "place"
@@ -221,6 +221,16 @@ def mentions_protected(
     for path in _searched(words, bases, disk, private):
         found[path] = None
     return tuple(map(Path, found))
+
+
+def paths_named(command: str, cwd: Path, *, windows: bool = sys.platform == "win32") -> tuple[str, ...]:
+    """All paths that a command line may be about, absolute and after resolving links, whether they exist or not."""
+    home = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is no home
+    variables = {"HOME": home, "USERPROFILE": home, "PWD": str(cwd)}
+    words, disk = raw_words(command, windows=windows), _Disk(home)
+    bases = _bases(words, str(cwd), disk)
+    found = path_words(words, variables)
+    return tuple(dict.fromkeys(disk.real(p)[0] for word in found for base in bases for p in disk.leads_to(word, base)))
 
 
 def _bases(words: list[str], cwd: str, disk: _Disk) -> list[str]:
