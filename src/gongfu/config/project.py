@@ -1,0 +1,84 @@
+"""What the settings file of a trusted project may do to the settings of the person: tighten, and add hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, cast
+
+from gongfu.config.document import KeyPath
+from gongfu.config.settings import Limits, Permission, PermissionMode, Sandbox
+
+STRICTNESS: Final[dict[PermissionMode, int]] = {"plan": 0, "ask": 1, "edits": 2, "auto": 3, "full": 4}
+"""Permission modes from the strictest to the freest."""
+
+_NETWORKS: Final = {"off": 0, "list": 1, "on": 2}
+_ADDED: Final[tuple[KeyPath, ...]] = (("permission", "ask"), ("permission", "deny"), ("sandbox", "hidden"))
+_NO_MORE: Final[tuple[KeyPath, ...]] = (("permission", "allow"), ("shell", "keep_env"), ("sandbox", "writable"))
+
+Table = dict[str, Any]
+
+
+def tightened(data: Table, before: Table, refused: Callable[[KeyPath], None]) -> Table:
+    """The settings `data` of a project as they may be laid over `before`; what would loosen is taken out and told to
+    `refused` by its path.
+
+    Modes, limits and the sandbox may only become stricter. Rules that ask or deny and hidden files come behind those that
+    are there. How long things are kept is the person's affair.
+    """
+    for path in (*_looser(data, before), *_kept_by_the_person(data)):
+        section, key = path
+        data[str(section)].pop(key)
+        refused(path)
+    for path in _ADDED:
+        _append(data, before, path)
+    return data
+
+
+def _looser(data: Table, before: Table) -> Iterator[KeyPath]:
+    mode: PermissionMode = _get(before, "permission", "mode", Permission().mode)
+    if STRICTNESS[_get(data, "permission", "mode", mode)] > STRICTNESS[mode]:
+        yield "permission", "mode"
+    for limit, value in data.get("limits", {}).items():
+        now = _get(before, "limits", limit, getattr(Limits(), limit))
+        if now is not None and (value is None or value > now):
+            yield "limits", limit
+    for section, key in _NO_MORE:
+        if not set(_get(data, section, key, ())) <= set(_get(before, section, key, ())):
+            yield section, key
+    yield from _looser_sandbox(data.get("sandbox", {}), before.get("sandbox", {}))
+
+
+def _looser_sandbox(wanted: Table, now: Table) -> Iterator[KeyPath]:
+    default = Sandbox()
+    kind = now.get("kind", default.kind)
+    if wanted.get("kind", kind) != kind and (wanted["kind"] == "off" or kind in ("bwrap", "landlock")):
+        yield "sandbox", "kind"
+    if now.get("required", default.required) and not wanted.get("required", True):
+        yield "sandbox", "required"
+    network = now.get("network", default.network)
+    if _NETWORKS[wanted.get("network", network)] > _NETWORKS[network]:
+        yield "sandbox", "network"
+    narrows = network == "on" and wanted.get("network") == "list"  # any list of hosts is less than all
+    if not narrows and not set(wanted.get("hosts", ())) <= set(now.get("hosts", ())):
+        yield "sandbox", "hosts"
+
+
+def _kept_by_the_person(data: Table) -> Iterator[KeyPath]:
+    for key in tuple(data.get("retention", {})):
+        yield "retention", key
+
+
+def _get(table: Table, section: Any, key: Any, default: Any) -> Any:
+    return table.get(section, {}).get(key, default)
+
+
+def _append(data: Table, before: Table, path: KeyPath) -> None:
+    """Put what a project adds behind what is there already."""
+    for part in path[:-1]:
+        data, before = data.get(str(part), {}), before.get(str(part), {})
+    key = str(path[-1])
+    if key not in data or not before.get(key):
+        return
+    old, new = before[key], data[key]
+    if isinstance(old, list) and isinstance(new, list):
+        data[key] = [*cast("list[Any]", old), *(one for one in cast("list[Any]", new) if one not in old)]
