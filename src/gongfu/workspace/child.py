@@ -27,7 +27,8 @@ POLITE = 0.2  # seconds between the polite signal and the hard one
 
 
 class Child:
-    """A running command. `on_output` gets its bytes as they come (standard error among them).
+    """A running command. `on_output` gets its bytes as they come, standard error among them unless `stderr`, a file
+    to write to, is given for it.
 
     It is over when the process has ended and its output is closed, or stays open in the hands of something it
     left behind and has been silent for a moment: then `leftover` is True and reading goes on until `stop`. `on_over` is
@@ -43,6 +44,7 @@ class Child:
         env: Mapping[str, str],
         stdin: bytes | None = b"",
         mark: str = "",
+        stderr: int | None = None,
         on_output: Callable[[bytes], None],
         on_over: Callable[[], None],
     ) -> None:
@@ -59,7 +61,7 @@ class Child:
         self._timer: asyncio.TimerHandle | None = None
         self._seen = 0
         self._exited_at = 0.0
-        self._process = _popen(argv, cwd, _marked(env, self.mark), stdin)
+        self._process = _popen(argv, cwd, _marked(env, self.mark), stdin, stderr)
         self.pid = self._process.pid
         self._output = _fd(self._process.stdout)
         self._pidfd = -1
@@ -275,7 +277,9 @@ def _fd(stream: IO[bytes] | None) -> int:
     return stream.fileno()
 
 
-def _popen(argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: bytes | None) -> subprocess.Popen[bytes]:
+def _popen(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: bytes | None, stderr: int | None
+) -> subprocess.Popen[bytes]:
     group = process_groups.popen_options()
     with _input(stdin) as source:
         return subprocess.Popen(
@@ -284,7 +288,7 @@ def _popen(argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: bytes 
             env=env,
             stdin=source,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=subprocess.STDOUT if stderr is None else stderr,
             bufsize=0,
             start_new_session=group.session,
             creationflags=group.flags,
