@@ -22,8 +22,8 @@ def tightened(data: Table, before: Table, refused: Callable[[KeyPath], None]) ->
     """The settings `data` of a project as they may be laid over `before`; what would loosen is taken out and told to
     `refused` by its path.
 
-    Modes, limits and the sandbox may only become stricter. Rules that ask or deny and hidden files come behind those that
-    are there. How long things are kept is the person's affair.
+    Modes, limits and the sandbox may only become stricter. Rules that ask or deny and hidden files come behind the
+    person's. How long things are kept is the person's affair.
     """
     for path in (*_looser(data, before), *_kept_by_the_person(data)):
         section, key = path
