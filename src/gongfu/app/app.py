@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 import anyio
 import anyio.abc
 
+from gongfu.app.consent import consent_of
 from gongfu.app.equip import equip
 from gongfu.app.note import UNFINISHED_DAYS, environment_note, today, unfinished_note
 from gongfu.app.options import Options
@@ -272,6 +273,7 @@ class App:
             spawn=self._spawner.spawn,
             unfinished=self._unfinished,
             folded=folded,
+            consent=consent_of(self),
         )
 
     def _unfinished(self, session: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gongfu.app.app import App
+from gongfu.app.consent import rules_of
 from gongfu.app.options import Options
 from gongfu.config.load import Flags, Loaded, load
 from gongfu.config.paths import Places, places
@@ -85,6 +86,7 @@ def open(
             notices=loaded.notices,
             providers=providers or {},
             rules=rules,
+            permissions=rules_of(loaded.settings.permission, workspace.root),
         )
     )
 

@@ -15,6 +15,7 @@ from gongfu.engine.limits import LimitSpec
 from gongfu.engine.pending import Answers
 from gongfu.models.protocol import ModelProvider
 from gongfu.permissions.policy import Mode
+from gongfu.permissions.rules import Rules
 from gongfu.workspace.root import Workspace
 
 
@@ -22,7 +23,7 @@ class Options(Base, frozen=True):
     """Everything that an App is made of, decided: files, environment and flags are merged already.
 
     `notices` are what the person should know of the settings; `providers` are ready models by reference. `rules` is the
-    operator's word on all project rules for this run.
+    operator's word on all project rules for this run, `permissions` are the rules of the settings on what may run.
     """
 
     settings: Settings
@@ -36,6 +37,7 @@ class Options(Base, frozen=True):
     notices: tuple[Notice, ...] = ()
     providers: Mapping[str, ModelProvider] = {}
     rules: Policy = ""
+    permissions: Rules = Rules()
 
     @property
     def crash_log(self) -> Path:

@@ -2,29 +2,58 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from gongfu.permissions.policy import CallFacts, PathFact
+from gongfu.permissions.rating import Line
 from gongfu.tools.protocol import Facts
-from gongfu.workspace.protect import mentions_protected, why_protected
+from gongfu.workspace.protect import mentions_protected, paths_named, why_protected
 from gongfu.workspace.root import Workspace
+from gongfu.workspace.shells import shell_name
 
 
-def judged(tool: str, facts: Facts, workspace: Workspace) -> CallFacts:
-    """The facts of one call for `permissions.policy.decide`."""
+def judged(
+    tool: str, facts: Facts, workspace: Workspace, *, env: Mapping[str, str], rate: bool = True, name: bool = False
+) -> CallFacts:
+    """The facts of one call for `permissions.policy.decide`.
+
+    With `rate` a command line is looked through, with `name` the paths that it names are told, for rules about them.
+    """
     writes = set(facts.writes)
     paths = [_path(p, p in writes, workspace) for p in dict.fromkeys((*facts.paths, *facts.writes))]
     cwd = Path(facts.cwd) if facts.cwd else workspace.directory
-    if facts.command:
-        named = mentions_protected(facts.command, cwd, workspace)
-        paths += [_path(str(p), False, workspace) for p in named]
+    line, named = None, ()
+    if facts.command and rate:
+        paths += [_path(str(p), False, workspace) for p in mentions_protected(facts.command, cwd, workspace)]
+        line = _rated(facts.command, cwd, workspace, env)
+    if facts.command and name:
+        named = paths_named(facts.command, cwd)
     return CallFacts(
         tool=tool,
         access=facts.access,
         paths=tuple(paths),
         command=facts.command,
         cwd_inside=not facts.command or workspace.contains(cwd),
+        cwd=str(cwd) if facts.command else "",
+        home=str(workspace.directory) if facts.command else "",
+        line=line,
+        named=named,
+        hosts=facts.hosts,
     )
+
+
+def _rated(command: str, cwd: Path, workspace: Workspace, env: Mapping[str, str]) -> Line:
+    try:
+        from gongfu.permissions.shell import rate_line  # a grammar comes with it: only when a command is to run
+    except ImportError:
+        from gongfu.permissions.rating import Part
+
+        return Line(parts=(Part(text=command, ratings=("run",)),))
+
+    windows = sys.platform == "win32" and shell_name(env) not in ("bash", "sh")
+    return rate_line(command, cwd=cwd, workspace=workspace, env=env, windows=windows)
 
 
 def _path(path: str, write: bool, workspace: Workspace) -> PathFact:

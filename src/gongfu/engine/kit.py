@@ -12,6 +12,7 @@ from gongfu.core.base import Base
 from gongfu.core.brief import Brief
 from gongfu.core.messages import CallPart
 from gongfu.engine.agent import AgentSpec
+from gongfu.engine.consent import Consent
 from gongfu.engine.guard import Guard, Hooks
 from gongfu.engine.pending import Answers
 from gongfu.models.protocol import ModelProvider
@@ -36,7 +37,7 @@ class Kit(Base, frozen=True):
     `summaries_may_use_main`: whether the main one writes summaries where there is no fast one.
     `unfinished` is the note of what other sessions left open ("" for nothing) for the session of this id.
     `folded` is told which calls a fold no longer shows in full, and which it still does. `guard` keeps files before
-    they change, `hooks` are the person's.
+    they change, `hooks` are the person's, `consent` is what calls are judged by.
     """
 
     agent: AgentSpec
@@ -64,3 +65,4 @@ class Kit(Base, frozen=True):
     folded: Callable[[Sequence[CallPart], Sequence[CallPart]], None] | None = None
     guard: Guard | None = None
     hooks: Hooks | None = None
+    consent: Consent = Consent()

@@ -1,19 +1,22 @@
-"""Asks the policy, and the person where the policy says so, whether a call may run."""
+"""Asks the policy, and the person where the policy says so, whether a call may run and how far it may go."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
 
 from gongfu.core.base import Base
 from gongfu.core.display import Display, refusal_display
-from gongfu.core.events import QuestionAsked
+from gongfu.core.events import AnyEvent, PermissionGranted, QuestionAsked
 from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart
 from gongfu.core.words import say
+from gongfu.engine.consent import Consent
 from gongfu.engine.guard import Said
 from gongfu.engine.judge import judged
 from gongfu.engine.pending import Pending
-from gongfu.permissions.policy import CallFacts, Decision, Grants, Mode, decide
+from gongfu.permissions.grants import Grants, Scope
+from gongfu.permissions.policy import CallFacts, Decision, Mode, Need, decide
 from gongfu.tools.protocol import Facts, Leave
 from gongfu.workspace.root import Workspace
 
@@ -34,25 +37,35 @@ class Permit:
     """
 
     def __init__(
-        self, *, workspace: Workspace, mode: Mode, grants: Grants, pending: Pending, denied: set[str] | None = None
+        self,
+        *,
+        workspace: Workspace,
+        mode: Mode,
+        grants: Grants,
+        pending: Pending,
+        consent: Consent,
+        emit: Callable[[AnyEvent], object],
+        denied: set[str] | None = None,
     ) -> None:
         self._workspace = workspace
         self._mode: Mode = mode
         self._grants = grants
         self._pending = pending
+        self._consent = consent
+        self._emit = emit
         self._denied = set[str]() if denied is None else denied
 
     async def leave(self, call: CallPart, facts: Facts, said: Said) -> Leave | Denial:
-        """How far `call` may go; a Denial when it may not run. `said` is what the hooks decided."""
-        del said
-        return await self.why_not(call, facts) or Leave()
-
-    async def why_not(self, call: CallPart, facts: Facts) -> Denial | None:
-        """Why `call` may not run; None when it may."""
-        seen = judged(call.name, facts, self._workspace)
-        decision = decide(seen, self._mode)
-        if decision.verdict == "allow" or (decision.verdict == "ask" and self._grants.cover(seen)):
-            return None
+        """How far `call` may go; a Denial when it may not run. `said` is what the hooks decided of it."""
+        hook = said.decision if said.decision in ("allow", "ask") else ""
+        rules = self._consent.rules
+        bare = self._mode == "full" and not (rules.ask or rules.deny or hook)
+        seen = judged(
+            call.name, facts, self._workspace, env=self._consent.env, rate=not bare, name=not bare and rules.name_paths
+        )
+        decision = decide(seen, self._mode, rules, covers=self._consent.covers, hook=hook)
+        if decision.verdict == "allow" or self._granted(seen, decision):
+            return _leave(decision)
         reason = say(f"permissions.{decision.rule}", "en", about=decision.about)
         if decision.verdict == "deny":
             text = f"Refused by the policy: {reason}. It will be refused again in this turn; find another way or stop."
@@ -60,14 +73,19 @@ class Permit:
         key = f"{call.name}\0{call.arguments}"
         if key in self._denied:
             return _denial("Refused before in this turn; it is not asked again.", decision, "before")
-        answer, by = await self._pending.ask(_question(call, facts, decision), lambda: self._grants.cover(seen))
+        question = _question(call, facts, decision, hook=said.reason if hook else "", lasting=self._consent.book)
+        answer, by = await self._pending.ask(question, lambda: self._granted(seen, decision))
         return self._heed(answer, by, key, seen, decision)
 
-    def _heed(self, answer: str, by: str, key: str, seen: CallFacts, decision: Decision) -> Denial | None:
-        if answer == "session":
-            self._grants.add(seen)
-        if answer in ("allow", "session"):
-            return None
+    def _granted(self, seen: CallFacts, decision: Decision) -> bool:
+        return decision.verdict == "ask" and self._grants.cover(seen.tool, decision.needs)
+
+    def _heed(self, answer: str, by: str, key: str, seen: CallFacts, decision: Decision) -> Leave | Denial:
+        word, _, rest = answer.partition(":")
+        if word in ("session", "project"):
+            self._grant(word, rest, seen, decision.needs)
+        if word in ("allow", "session", "project"):
+            return _leave(decision)
         self._denied.add(key)
         if by == "policy":
             reason = say(f"permissions.{decision.rule}", "en", about=decision.about)
@@ -81,21 +99,45 @@ class Permit:
         text = f"Refused by the user{said}. Do not try it again; ask or do something else."
         return _denial(text, decision, "person", words)
 
+    def _grant(self, scope: Scope, picked: str, seen: CallFacts, needs: tuple[Need, ...]) -> None:
+        """Remember what was allowed: all of `needs`, or those whose numbers were `picked` ("1,3")."""
+        numbers = {int(n) for n in picked.replace(",", " ").split() if n.isdecimal()}
+        chosen = [need for at, need in enumerate(needs, 1) if not numbers or at in numbers]
+        taken = self._grants.add(seen.tool, chosen, scope)
+        if taken:
+            self._emit(PermissionGranted(scope=scope, tool=seen.tool, parts=tuple(need.text for need in taken)))
+
+
+def _leave(decision: Decision) -> Leave:
+    return Leave(free=decision.free, network=decision.network, write=decision.write)
+
 
 def _denial(text: str, decision: Decision, by: By, said: str = "") -> Denial:
     about = decision.about
     return Denial(text=text, display=refusal_display(f"permissions.{decision.rule}", about=about, by=by, said=said))
 
 
-def _question(call: CallPart, facts: Facts, decision: Decision) -> QuestionAsked:
+def _question(call: CallPart, facts: Facts, decision: Decision, *, hook: str, lasting: object) -> QuestionAsked:
+    """The question with everything that consent is needed for, one by one, in `preview["needs"]`."""
+    needs: list[dict[str, Any]] = [
+        {
+            "text": need.text,
+            "reason": f"permissions.{need.rule}",
+            "about": need.about,
+            "ratings": list(need.ratings),
+            "grave": need.grave,
+        }
+        for need in decision.needs
+    ]
+    project = lasting is not None and not all(need.grave for need in decision.needs)
     return QuestionAsked(
         question=new_id("q"),
         about="permission",
         text=facts.title or call.name,
-        options=("allow", "session", "deny"),
+        options=("allow", "session", "project", "deny") if project else ("allow", "session", "deny"),
         default="deny",
         call=call.id,
         tool=call.name,
         reason=f"permissions.{decision.rule}",
-        preview={**facts.preview, "about": decision.about},
+        preview={**facts.preview, "about": hook or decision.about, "needs": needs},
     )

@@ -157,6 +157,8 @@ class Runner:
             mode=kit.agent.mode,
             grants=session.grants,
             pending=session.pending,
+            consent=kit.consent,
+            emit=stream.emit,
             denied=session.denied,
         )
         attempt = Attempt(

@@ -1,14 +1,39 @@
-"""The policy: a pure decision from a call, its facts and the mode. Asking is the engine's job."""
+"""The policy: a pure decision from a call, its facts, the rules and the mode. Asking is the engine's job."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
 from gongfu.core.base import Base
 from gongfu.core.specs import Access
+from gongfu.permissions.rating import Line, Part, Rating
+from gongfu.permissions.rules import Rules, Subject
 
 Mode: TypeAlias = Literal["ask", "edits", "plan", "auto", "full"]
 Verdict: TypeAlias = Literal["allow", "ask", "deny"]
+Hook: TypeAlias = Literal["", "allow", "ask"]
+
+_FREELY: dict[Mode, frozenset[Rating]] = {
+    "plan": frozenset(["read"]),
+    "ask": frozenset(["read"]),
+    "edits": frozenset(["read", "write"]),
+    "auto": frozenset(["read", "write", "run"]),
+}
+_FENCED: frozenset[Rating] = frozenset(["outside", "network", "credential"])  # what a sandbox can make harmless
+_GRAVE: frozenset[Rating] = frozenset(["destructive", "privilege", "credential", "unknown"])
+_BEYOND: frozenset[Rating] = frozenset(["outside", "privilege", "credential", "unknown"])
+_GRAVEST: tuple[Rating, ...] = (
+    "privilege", "destructive", "credential", "unknown", "outside", "network", "run", "write", "read",
+)  # fmt: skip
+# Patterns are texts: `re` compiles and keeps them when they are first needed, not at import.
+_GIT_SETTINGS = (
+    r"(?:\S*/)?git (?:-[Cc] \S+ |-\S+ )*"
+    r"(?:config|remote|branch|checkout|switch|push|submodule|worktree|init|lfs)\b"
+)
+_FLOWING = r"[$`*?\[{]|^(?:cd|pushd|popd|export|unset|set|declare|typeset|local|source|\.|shopt|\w+=)\b"
+_DEFINING = r"\(\s*\)|\b(?:function|alias)\b"
 
 
 class PathFact(Base, frozen=True):
@@ -21,81 +46,212 @@ class PathFact(Base, frozen=True):
 
 
 class CallFacts(Base, frozen=True):
-    """What is judged. `command` is a whole command line, `cwd_inside` whether it starts inside the workspace."""
+    """What is judged. `command` is a whole command line, `cwd` where it starts, `cwd_inside` whether that is inside
+    the workspace, `line` the command in its rated parts (None: nobody looked). `named` are further paths that a
+    command may be about, for rules that forbid or ask. `home` is where the session's commands start.
+    """
 
     tool: str
     access: tuple[Access, ...]
     paths: tuple[PathFact, ...] = ()
     command: str = ""
     cwd_inside: bool = True
+    cwd: str = ""
+    home: str = ""
+    line: Line | None = None
+    named: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+
+
+class Need(Base, frozen=True):
+    """One thing that a person is asked for: `key` is what a grant remembers, `text` what is shown, `rule` the name of
+    the sentence that says why (with `about`). One that is `grave` is never granted for a whole project.
+    """
+
+    key: str
+    text: str
+    rule: str
+    about: str = ""
+    ratings: tuple[Rating, ...] = ()
+    grave: bool = False
 
 
 class Decision(Base, frozen=True):
-    """A verdict, the rule that gave it (a stable name) and what it is about, for words on screen."""
+    """A verdict, the rule that gave it (a stable name) and what it is about, for words on screen.
+
+    `needs` are what consent is needed for, one by one. `free`, `network` and `write` say how far the call may go once
+    it may run: outside the sandbox, over the network, writing in the workspace.
+    """
 
     verdict: Verdict
     rule: str
     about: str = ""
+    needs: tuple[Need, ...] = ()
+    free: bool = False
+    network: bool = False
+    write: bool = True
 
 
 ALLOW = Decision(verdict="allow", rule="allowed")
 
 
-def decide(facts: CallFacts, mode: Mode) -> Decision:
+NO_RULES = Rules()
+
+
+def no_cover() -> frozenset[str]:
+    """No sandbox makes anything harmless."""
+    return frozenset()
+
+
+def decide(
+    facts: CallFacts,
+    mode: Mode,
+    rules: Rules = NO_RULES,
+    *,
+    covers: Callable[[], frozenset[str]] = no_cover,
+    hook: Hook = "",
+) -> Decision:
     """Judge one call.
 
-    "full" allows all. "plan" denies whatever is more than a read. Protected paths and paths outside the workspace ask
-    in every other mode. What is left: "ask" asks for writes and commands, "edits" for commands, "auto" for neither.
+    Rules that deny hold in every mode, "plan" denies whatever is more than a read, rules that ask come next; a hook
+    may ask too, or skip every further question. "full" allows the rest. Protected paths and paths outside the
+    workspace ask. What is left: "ask" lets through reads, "edits" also changes of files in the workspace, "auto" also
+    code that runs there, and what the sandbox makes harmless: `covers` gives the ratings.
     """
-    if mode == "full":
-        return ALLOW
-    changes = [a for a in facts.access if a != "read"]
-    if mode == "plan" and changes:
+    subject = _subject(facts)
+    if rule := rules.first("deny", subject):
+        return Decision(verdict="deny", rule="denied_by_rule", about=rule)
+    if mode == "plan" and not _only_reads(facts):
         return Decision(verdict="deny", rule="plan_only_reads", about=facts.command or _first(facts))
-    beyond = _beyond(facts)
-    if beyond is not None:
-        return beyond
-    if "execute" in changes and mode != "auto":
-        return Decision(verdict="ask", rule="command", about=facts.command)
-    if "write" in changes and mode == "ask":
-        return Decision(verdict="ask", rule="write", about=_first(facts))
-    if {"network", "desktop"} & set(changes):
-        return Decision(verdict="ask", rule="beyond_workspace", about=facts.tool)
-    return ALLOW
+    if hook == "allow":
+        return _left(facts, mode, _parts(facts), fenced=False)
+    if rule := rules.first("ask", subject):
+        return _ask([_whole(facts, "asked_by_rule", rule)], facts, mode)
+    if hook == "ask":
+        return _ask([_whole(facts, "asked_by_hook", facts.tool)], facts, mode)
+    if mode == "full":
+        return Decision(verdict="allow", rule="allowed", free=True, network=True)
+    needs = [*_paths(facts, mode, rules), *_others(facts, rules)]
+    freely, fenced = _FREELY[mode], False
+    approved: list[Part] = []
+    for part in _parts(facts):
+        more = set(part.ratings) - freely
+        if not more:
+            continue
+        if rules.allows_part(facts.tool, part):
+            approved.append(part)
+        elif mode == "auto" and more <= _FENCED and more <= covers():
+            fenced = True
+        else:
+            needs.append(_need(facts, part))
+    if needs:
+        return _ask(needs, facts, mode)
+    return _left(facts, mode, approved, fenced=fenced)
 
 
-def _beyond(facts: CallFacts) -> Decision | None:
-    """What leaves the workspace or touches what is protected there."""
+def _ask(needs: Iterable[Need], facts: CallFacts, mode: Mode) -> Decision:
+    unique = tuple({need.key: need for need in needs}.values())
+    first = unique[0]
+    left = _left(facts, mode, _parts(facts), fenced=False)
+    return Decision(
+        verdict="ask", rule=first.rule, about=first.about, needs=unique, free=left.free, network=left.network,
+        write=left.write,
+    )  # fmt: skip
+
+
+def _left(facts: CallFacts, mode: Mode, approved: Iterable[Part], *, fenced: bool) -> Decision:
+    """How far the call may go when `approved` parts were allowed; not beyond the sandbox when a part counts on it."""
+    parts = list(approved)
+    ratings = {r for part in parts for r in part.ratings}
+    settings = any(re.match(_GIT_SETTINGS, part.text) for part in parts)
+    protected = any(path.protected for path in facts.paths)
+    lifted = bool(ratings & _BEYOND) or settings or (protected and bool(parts))
+    return Decision(
+        verdict="allow",
+        rule="allowed",
+        free=mode == "full" or (lifted and not fenced),
+        network=mode == "full" or ("network" in ratings and not fenced),
+        write=mode != "plan",
+    )
+
+
+def _only_reads(facts: CallFacts) -> bool:
+    changes = {a for a in facts.access if a != "read"}
+    if changes == {"execute"} and facts.line is not None:
+        return facts.line.ratings <= {"read"}
+    return not changes
+
+
+def _paths(facts: CallFacts, mode: Mode, rules: Rules) -> Iterable[Need]:
+    """Consent for paths: protected ones, those outside the workspace, and writes where every change is asked for."""
     for path in facts.paths:
+        key = f"{'w' if path.write else 'r'}:{path.path}"
+        exact = rules.allows_path(facts.tool, path.path, write=path.write, exact=True)
         if path.protected:
-            return Decision(verdict="ask", rule=f"protected_{path.protected}", about=path.path)
-        if not path.inside:
-            return Decision(verdict="ask", rule="outside_write" if path.write else "outside_read", about=path.path)
-    if not facts.cwd_inside:
-        return Decision(verdict="ask", rule="outside_command", about=facts.command)
-    return None
+            if not exact:
+                yield Need(key=key, text=path.path, rule=f"protected_{path.protected}", about=path.path, grave=True)
+        elif exact or rules.allows_path(facts.tool, path.path, write=path.write):
+            continue
+        elif not path.inside:
+            rule = "outside_write" if path.write else "outside_read"
+            yield Need(key=key, text=path.path, rule=rule, about=path.path)
+        elif path.write and mode == "ask":
+            yield Need(key=key, text=path.path, rule="write", about=path.path)
+
+
+def _others(facts: CallFacts, rules: Rules) -> Iterable[Need]:
+    """Consent for a command that starts outside, and for what reaches beyond the workspace by its nature."""
+    if facts.command and not facts.cwd_inside and not rules.allows_path(facts.tool, facts.cwd, write=True):
+        yield Need(key=f"c:{facts.cwd}", text=facts.cwd, rule="outside_command", about=facts.command)
+    if "write" in facts.access and not any(path.write for path in facts.paths) and not facts.command:
+        return
+    if {"network", "desktop"} & set(facts.access) and not rules.allows_hosts(facts.tool, facts.hosts):
+        about = ", ".join(facts.hosts) or facts.tool
+        yield Need(key=f"n:{about}", text=about, rule="beyond_workspace", about=about)
+
+
+def _parts(facts: CallFacts) -> tuple[Part, ...]:
+    if "execute" not in facts.access:
+        return ()
+    if facts.line is None:
+        return (Part(text=facts.command or facts.tool, ratings=("unknown",)),)
+    return facts.line.parts
+
+
+def _need(facts: CallFacts, part: Part) -> Need:
+    """Consent for a part. Where the parts of a line depend on each other, the whole line is what was seen."""
+    parts = _parts(facts)
+    apart = not re.search(_DEFINING, facts.command) and not any(re.search(_FLOWING, p.text) for p in parts)
+    text = part.text if apart else facts.command
+    where = f"\0{facts.cwd}" if facts.cwd != facts.home else ""
+    grave = bool(set(part.ratings) & _GRAVE)
+    return Need(
+        key=f"$:{text}{where}", text=part.text, rule=_reason(part), about=part.about or part.text,
+        ratings=part.ratings, grave=grave,
+    )  # fmt: skip
+
+
+def _reason(part: Part) -> str:
+    return part.why or f"rated_{next((r for r in _GRAVEST if r in part.ratings), 'unknown')}"
+
+
+def _whole(facts: CallFacts, rule: str, about: str) -> Need:
+    named = facts.command or ", ".join(p.path for p in facts.paths) or facts.tool
+    found = {r for part in _parts(facts) for r in part.ratings}
+    ratings: tuple[Rating, ...] = tuple(r for r in _GRAVEST if r in found)
+    return Need(key=f"a:{named}", text=named, rule=rule, about=about, ratings=ratings, grave=True)
+
+
+def _subject(facts: CallFacts) -> Subject:
+    parts = () if facts.line is None else facts.line.parts
+    return Subject(
+        tool=facts.tool,
+        commands=(*([facts.command] if facts.command else ()), *(p.text for p in parts)),
+        reads=tuple(p.path for p in facts.paths if not p.write) + facts.named,
+        writes=tuple(p.path for p in facts.paths if p.write) + facts.named,
+        hosts=(*facts.hosts, *(h for p in parts for h in p.hosts)),
+    )
 
 
 def _first(facts: CallFacts) -> str:
     return next((p.path for p in facts.paths if p.write), facts.tool)
-
-
-class Grants:
-    """What a person allowed for the rest of a session: exactly the command, or exactly the paths, that were seen."""
-
-    def __init__(self) -> None:
-        self._seen: set[tuple[str, str]] = set()
-
-    @staticmethod
-    def _parts(facts: CallFacts) -> set[tuple[str, str]]:
-        parts = {(facts.tool, f"{'w' if p.write else 'r'}:{p.path}") for p in facts.paths}
-        return parts | {(facts.tool, f"$:{facts.command}")} if facts.command else parts
-
-    def add(self, facts: CallFacts) -> None:
-        """Allow what `facts` show from now on."""
-        self._seen |= self._parts(facts)
-
-    def cover(self, facts: CallFacts) -> bool:
-        """Whether every part of the call was granted before."""
-        parts = self._parts(facts)
-        return bool(parts) and parts <= self._seen
