@@ -73,7 +73,7 @@ class Places(Base, frozen=True):
     @property
     def trust(self) -> Path:
         """The list of trusted folders."""
-        return self.home / "trust.json"
+        return self.home / "trusted.json"
 
     def ensure(self, folder: Path | None = None) -> Path:
         """Make `folder` (a folder of these, else the home itself) with mode 0700 where it is missing; return it.

@@ -11,7 +11,16 @@ from pathlib import Path
 
 from gongfu.core.base import Base
 from gongfu.workspace.environment import batch_ssh, child_env
-from gongfu.workspace.git_guard import STATIC, Setting, parse_listing, replacements, suspect, with_settings
+from gongfu.workspace.git_guard import (
+    STATIC,
+    Setting,
+    names_programs,
+    parse_listing,
+    replacements,
+    runs_program,
+    suspect,
+    with_settings,
+)
 from gongfu.workspace.process import Finished, run
 from gongfu.workspace.root import joined
 
@@ -29,6 +38,7 @@ _SHOWS_CHANGES = (
 )
 _WORD = r"[^\s;&|()<>'\"`$]+"
 _WIDE = ("system", "global")
+_OWN = ("local", "worktree")
 _SSH = "core.sshcommand"
 _KEPT = (_SSH, "core.hookspath", "protocol.ext.allow")
 _PERSONS = rb"(?i)sshcommand|hookspath|\[\s*(?:include|protocol)"
@@ -38,6 +48,7 @@ _ENTRIES = 500
 _MAX_CONFIG = 1 << 20
 _MAX_SUBMODULES = 2000
 _WHOLE = 1 << 28
+_NONBLOCK: int = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Head(Base, frozen=True):
@@ -140,11 +151,17 @@ def _resolve(git_dir: str, name: str) -> str:
 
 
 def _read(file: str) -> bytes:
+    """The bytes of a regular file, as far as a configuration may be long; nothing of anything else. Never waits."""
     try:
-        with open(file, "rb") as stream:  # noqa: PTH123
-            return stream.read(_MAX_CONFIG)
+        descriptor = os.open(file, os.O_RDONLY | _NONBLOCK)
     except (OSError, ValueError):
         return b""
+    try:
+        return os.read(descriptor, _MAX_CONFIG) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def places_in(command: str, cwd: Path) -> list[Path]:
@@ -175,13 +192,31 @@ def has_hooks(place: Path) -> bool:
     if not git_dir:
         return False
     common = _common(git_dir)
-    if re.search(_HOOKS_PATH, _read(joined(common, "config"))):
-        return True
+    return bool(re.search(_HOOKS_PATH, _read(joined(common, "config"))) or _active(joined(common, "hooks")))
+
+
+def active_hooks(place: Path) -> tuple[str, ...]:
+    """The names of the hooks in the git directory around `place` that git would run, were it let."""
+    git_dir = _GitDirs().around(str(place))
+    return tuple(_active(joined(_common(git_dir), "hooks"))) if git_dir else ()
+
+
+def _active(folder: str) -> list[str]:
     try:
-        with os.scandir(joined(common, "hooks")) as entries:
-            return any(not e.name.endswith(".sample") and os.access(e.path, os.X_OK) for e in entries)
+        with os.scandir(folder) as entries:
+            return sorted(e.name for e in entries if not e.name.endswith(".sample") and os.access(e.path, os.X_OK))
     except OSError:
+        return []
+
+
+def may_run_programs(place: Path) -> bool:
+    """False when it is certain that the repository around `place` names no program and has no hook. Asks no git."""
+    git_dir = _GitDirs().around(str(place))
+    if not git_dir:
         return False
+    common = _common(git_dir)
+    files = [joined(common, "config"), joined(git_dir, "config.worktree")]
+    return any(names_programs(_read(file)) for file in files) or bool(_active(joined(common, "hooks")))
 
 
 # --- with git -------------------------------------------------------------------------------------------------------
@@ -239,6 +274,12 @@ class GitGuard:
             settings.extend(replacements(await self._listing(git_dir if folder == shared else folder)))
         self._known[git_dir] = (state, settings)
         return settings
+
+    async def programs(self, place: Path) -> list[Setting]:
+        """The settings of the repository around `place` that would run programs, with their values."""
+        git_dir = _GitDirs().around(str(place))
+        entries = await self._listing(git_dir) if git_dir else []
+        return [(key, value) for scope, key, value in entries if scope in _OWN and runs_program(key, value)]
 
     async def _listing(self, git_dir: str | None) -> list[tuple[str, str, str]]:
         argv = ["git", "config", "--list", "--show-scope", "--includes", "-z"]

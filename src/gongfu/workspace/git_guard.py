@@ -54,11 +54,34 @@ _SUSPECT = (
     rb"|mergetool|difftool|guitool|browser|man|sendemail|lfs)"
     rb"|alternaterefscommand|uploadpack|receivepack|update\s*=\s*\"?!"
 )
+_PROGRAMS = {
+    ("core", "sshcommand"), ("core", "gitproxy"), ("core", "hookspath"), ("core", "pager"), ("core", "editor"),
+    ("core", "askpass"), ("sequence", "editor"),
+}  # fmt: skip
+_ELSEWHERE = rb"fsmonitor|sshcommand|gitproxy|hookspath|pager|editor|askpass|ext::"
 
 
 def suspect(config: bytes) -> bool:
     """True when a configuration file may hold something for `replacements`; never False when it does."""
     return re.search(_SUSPECT, config, re.IGNORECASE) is not None
+
+
+def names_programs(config: bytes) -> bool:
+    """True when a configuration file may hold something for `runs_program`; never False when it does."""
+    return suspect(config) or re.search(_ELSEWHERE, config, re.IGNORECASE) is not None
+
+
+def runs_program(key: str, value: str) -> bool:
+    """Whether git would run a program for this setting of a repository."""
+    section, _, rest = key.lower().partition(".")
+    name = rest.rpartition(".")[2]
+    if (section, name) == ("core", "fsmonitor"):
+        return value.lower() not in ("", "true", "false", "yes", "no", "on", "off", "0", "1")
+    if (section, rest) in _PROGRAMS:
+        return bool(value)
+    if (section, name) in (("url", "insteadof"), ("remote", "url")):
+        return "ext::" in key.lower() or value.startswith("ext::")
+    return bool(value) and name != "required" and (_serves(key) or neutral(key, value) is not None)
 
 
 def neutral(key: str, value: str) -> str | None:
