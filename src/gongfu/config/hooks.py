@@ -63,10 +63,17 @@ def _listed(given: Any) -> list[Any]:
 
 
 def check(given: Any, path: KeyPath = ()) -> None:
-    """Raise Unfit when `given` is a table in the shape of Claude Code that is not right; anything else passes."""
+    """Raise Unfit for what the types do not tell: a table in Claude Code's shape, and its regular expressions."""
     if isinstance(given, dict):
         for _ in _hooks(cast("dict[str, Any]", given), path):
             pass
+        return
+    for number, hook in enumerate(cast("list[dict[str, Any]]", given)):
+        if hook.get("shape") == "claude":
+            _regular(str(hook.get("match", "")), (*path, number, "match"))
+        command: Any = hook.get("command")
+        if not (command.strip() if isinstance(command, str) else command):
+            raise Unfit((*path, number, "command"), "text", command)
 
 
 def _hooks(table: Mapping[str, Any], path: KeyPath) -> Iterator[Hook]:

@@ -45,7 +45,9 @@ class Said(Base, frozen=True):
 
 
 class Hooks(Protocol):
-    """The hooks of one session."""
+    """The hooks of one session. `stop` tells why one of them wants the turn to end; "" when none does."""
+
+    stop: str
 
     def wants(self, event: HookEvent, tool: str = "") -> bool:
         """Whether any hook is there for it; nothing else is done when not."""
@@ -53,4 +55,12 @@ class Hooks(Protocol):
 
     async def fire(self, event: HookEvent, data: dict[str, Any], *, tool: str = "", call: str = "") -> Said:
         """Run all hooks of an event, in their order; each gets `data` and the common fields as JSON."""
+        ...
+
+    def beside(self, event: HookEvent, data: dict[str, Any], *, last: bool = False) -> None:
+        """Run the hooks of an event and wait for none. `last`: they get a few seconds when the session closes."""
+        ...
+
+    async def close(self) -> None:
+        """End the hooks that still run, and what they left running."""
         ...

@@ -20,7 +20,7 @@ from gongfu.workspace import process_groups
 from gongfu.workspace.child import Child
 from gongfu.workspace.shells import find_shell
 
-KEEP = 64 * 1024
+KEEP = 4 * 1024 * 1024
 """Bytes of each output that are kept: the first ones."""
 POLITE = 0.1
 """Seconds that a command which is stopped gets to end by itself."""

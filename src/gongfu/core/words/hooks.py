@@ -1,0 +1,40 @@
+"""Words about the hooks of the person and of trusted projects."""
+
+TEXT: dict[str, tuple[str, str]] = {
+    "failed": (
+        "The hook of {event} `{command}` failed ({detail}); it was passed over.",
+        "{event} 的钩子 `{command}` 失败（{detail}），已略过。",
+    ),
+    "failed_ask": (
+        "The hook of {event} `{command}` failed ({detail}); the call is asked for.",
+        "{event} 的钩子 `{command}` 失败（{detail}），该调用改为询问。",
+    ),
+    "unreadable": (
+        "The hook of {event} `{command}` gave {detail}.",
+        "{event} 的钩子 `{command}` 的输出有误：{detail}。",
+    ),
+    "told": ("Hook `{command}`: {text}", "钩子 `{command}`：{text}"),
+    "prompt_blocked": (
+        "A hook refused the prompt: {reason}. The model was not asked.",
+        "钩子拒绝了这条提示：{reason}。没有询问模型。",
+    ),
+    "stopped": ("A hook ended the turn: {reason}.", "钩子结束了这一轮：{reason}。"),
+    "compact_blocked": (
+        "A hook does not let the context be folded: {reason}. Nothing was changed.",
+        "钩子不允许折叠上下文：{reason}。没有做任何改动。",
+    ),
+    "compact_goes_on": (
+        "A hook wanted no fold of the context ({reason}), but the request must fit: it is folded all the same.",
+        "钩子不希望折叠上下文（{reason}），但请求必须放得下，仍然折叠。",
+    ),
+    "no_reason": ("no reason given", "没有说明原因"),
+    "timed_out": ("stopped after {seconds} s", "{seconds} 秒后被停止"),
+    "not_started": ("could not be started: {reason}", "无法启动：{reason}"),
+    "line": ("hook {event}: {command}{outcome}", "钩子 {event}：{command}{outcome}"),
+    "line_decided": ("{decision}", "{decision}"),
+    "line_failed": ("exit {code}", "退出码 {code}"),
+    "line_stopped": ("stopped", "被停止"),
+    "permission_waits": ("Gongfu needs your permission for {what}", "Gongfu 需要你允许 {what}"),
+    "question_waits": ("Gongfu waits for an answer: {what}", "Gongfu 在等待回答：{what}"),
+    "turn_over": ("A turn of {seconds} s is over ({status})", "一轮用时 {seconds} 秒，已结束（{status}）"),
+}
