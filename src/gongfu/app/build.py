@@ -9,6 +9,7 @@ from pathlib import Path
 from gongfu.app.app import App
 from gongfu.app.consent import rules_of
 from gongfu.app.options import Options
+from gongfu.app.trust import judge, notices
 from gongfu.config.load import Flags, Loaded, load
 from gongfu.config.paths import Places, places
 from gongfu.config.settings import Limits
@@ -42,6 +43,7 @@ def open(
     max_tokens: int | None = None,
     language: str = "",
     rules: str = "",
+    trust: bool = False,
     providers: Mapping[str, ModelProvider] | None = None,
 ) -> App:
     """An App for the folder `directory` (default: the current one). Nothing is sent, and nothing is written yet.
@@ -51,7 +53,7 @@ def open(
     inside the workspace run and answers every other question no; `answers="no"` only does the latter. `root` is the
     workspace (else the nearest folder with `.git`), `add_dirs` are further folders. Limits hold for one turn: requests,
     US dollars, minutes, tokens. `rules` is the word on all project rules for this run: mandatory-root, mandatory-all or
-    optional. `providers` are ready models by reference.
+    optional. `trust` lets what lies in the folder take effect in this run. `providers` are ready models by reference.
 
     Raises UserError with one or two sentences for whatever a person can put right: settings, folders, names.
     """
@@ -71,7 +73,10 @@ def open(
         max_minutes=max_minutes,
         max_tokens=max_tokens,
     )
-    loaded = load(where, project=workspace.root, project_trusted=False, env=variables, flags=flags, name=config)
+    trusted = judge(where, workspace.root, trust=trust)
+    loaded = load(
+        where, project=workspace.root, project_trusted=trusted.trusted, env=variables, flags=flags, name=config
+    )
     mode: Mode = "auto" if yes and not permission else loaded.settings.permission.mode
     return App(
         Options(
@@ -83,10 +88,11 @@ def open(
             mode=mode,
             answers="no" if yes else answers,
             limits=_limits(loaded.settings.limits),
-            notices=loaded.notices,
+            notices=notices(trusted, loaded.notices),
             providers=providers or {},
             rules=rules,
             permissions=rules_of(loaded.settings.permission, workspace.root),
+            trust=trusted,
         )
     )
 

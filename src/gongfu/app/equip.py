@@ -44,6 +44,7 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         idle=settings.shell.idle_seconds,
         limit=settings.context.max_tool_output,
         keep_env=settings.shell.keep_env,
+        trusted=workspace.root if app.options.trusted else None,
     )
 
     recall = Recall(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from gongfu.app.trust import Trust
 from gongfu.config.load import Notice
 from gongfu.config.paths import Places
 from gongfu.config.settings import Settings
@@ -23,7 +24,8 @@ class Options(Base, frozen=True):
     """Everything that an App is made of, decided: files, environment and flags are merged already.
 
     `notices` are what the person should know of the settings; `providers` are ready models by reference. `rules` is the
-    operator's word on all project rules for this run, `permissions` are the rules of the settings on what may run.
+    operator's word on all project rules for this run, `permissions` are the rules of the settings on what may run,
+    `trust` is how the workspace stands.
     """
 
     settings: Settings
@@ -38,6 +40,12 @@ class Options(Base, frozen=True):
     providers: Mapping[str, ModelProvider] = {}
     rules: Policy = ""
     permissions: Rules = Rules()
+    trust: Trust = Trust()
+
+    @property
+    def trusted(self) -> bool:
+        """Whether what lies in the workspace takes effect: its settings, hooks, tools, servers, and those of git."""
+        return self.trust.trusted
 
     @property
     def crash_log(self) -> Path:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from gongfu.config.load import Notice
 from gongfu.config.paths import Places
 from gongfu.core.base import Base
 from gongfu.core.errors import UsageError, UserError
@@ -19,6 +20,7 @@ State: TypeAlias = Literal["nothing", "trusted", "run", "untrusted", "changed", 
 
 VERSION: Final = 1
 _MOST_KEPT: Final = 20  # contents of one file that stay trusted: going back and forth between branches asks once
+_NAMED: Final = 5
 
 
 class Trust(Base, frozen=True):
@@ -54,7 +56,7 @@ def judge(places: Places, root: Path, *, trust: bool = False) -> Trust:
     """
     if too_wide(places, root):
         if trust:
-            raise UsageError("trust.too_wide", path=show_name(str(root)))
+            check_width(places, root)
         return Trust()
     findings = look(root, own=places.home)
     if trust:
@@ -78,11 +80,30 @@ def judge(places: Places, root: Path, *, trust: bool = False) -> Trust:
     return Trust(state="changed", findings=findings, changed=changed)
 
 
+def notices(trust: Trust, others: tuple[Notice, ...]) -> tuple[Notice, ...]:
+    """What the person should know: `others`, and what of the folder has no effect in one line, unless they said no."""
+    rest = tuple(notice for notice in others if notice.key != "config.project_untrusted")
+    if trust.trusted or trust.state == "refused" or not trust.findings.anything:
+        return rest
+    names = trust.changed or (*trust.findings.files, *(problem.name for problem in trust.findings.problems))
+    shown = ", ".join(show_name(name)[:80] for name in names[:_NAMED])
+    if len(names) > _NAMED:
+        shown += f", … ({len(names)})"
+    key = "trust.left_out_changed" if trust.state == "changed" else "trust.left_out"
+    return (Notice(key=key, values={"what": shown}), *rest)
+
+
 def too_wide(places: Places, root: Path) -> bool:
     """Whether a folder is no project: a home folder, one above it, the root of a disk, or Gongfu's own."""
     home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - pathlib raises where there is no home
     own = Path(os.path.realpath(places.home))
     return root in {root.parent, home, own} or root in home.parents or own in root.parents
+
+
+def check_width(places: Places, root: Path) -> None:
+    """Raises UsageError for a folder that is no project."""
+    if too_wide(places, root):
+        raise UsageError("trust.too_wide", path=show_name(str(root)))
 
 
 def check(findings: Findings, root: Path) -> None:
@@ -94,8 +115,7 @@ def check(findings: Findings, root: Path) -> None:
 
 def remember(places: Places, root: Path, findings: Findings) -> None:
     """Trust the folder `root` with what was found there, from now on. Raises UserError; nothing is changed then."""
-    if too_wide(places, root):
-        raise UsageError("trust.too_wide", path=show_name(str(root)))
+    check_width(places, root)
     check(findings, root)
     with _changing(places) as folders:
         entry = folders.setdefault(str(root), {})

@@ -19,7 +19,7 @@ from gongfu.tools.output import bound, clean_terminal
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Tool
 from gongfu.workspace.activity import LONGEST
 from gongfu.workspace.environment import child_env
-from gongfu.workspace.git import GitGuard, has_hooks, places_in
+from gongfu.workspace.git import GitGuard, has_hooks, places_in, strangers
 from gongfu.workspace.jobs import Job, Jobs, Sink
 from gongfu.workspace.process import Child, Finished, run
 from gongfu.workspace.shells import find_shell
@@ -44,7 +44,7 @@ class ShellTools:
 
     `directory` is where commands start, `env` the person's environment (secrets are taken out here, save `keep_env`),
     `idle` the idle limit in seconds, `limit` the bytes of output the model is shown, `artifact` opens a new artifact.
-    In a folder that is not `trusted` git runs nothing that the repository's configuration names.
+    Git runs what a repository's configuration names only in that of the `trusted` folder.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ShellTools:
         idle: float = 30.0,
         limit: int = 32_768,
         keep_env: tuple[str, ...] = (),
-        trusted: bool = False,
+        trusted: Path | None = None,
     ) -> None:
         self._directory = directory.resolve()
         self._jobs = jobs
@@ -70,7 +70,11 @@ class ShellTools:
 
     @cached_property
     def _env(self) -> dict[str, str]:
-        return child_env(self._given, keep=self._keep, trusted=self._trusted)
+        return child_env(self._given, keep=self._keep)
+
+    @cached_property
+    def _trusted_env(self) -> dict[str, str]:
+        return child_env(self._given, keep=self._keep, trusted=True)
 
     @cached_property
     def _guard(self) -> GitGuard:
@@ -131,9 +135,11 @@ class ShellTools:
         bad = next((name for name, value in env.items() if not name or "=" in name or "\0" in name + value), None)
         if bad is not None:
             raise ToolFailure(f"env: {bad!r} cannot be the name or value of a variable; nothing was run")
+        places = places_in(command, cwd)
+        if self._trusted is not None and not strangers(places, self._trusted):
+            return {**self._trusted_env, **env}
         child = dict(self._env)
-        if not self._trusted:
-            child.update(await self._guard.variables(child, places_in(command, cwd)))
+        child.update(await self._guard.variables(child, places))
         return {**child, **env}
 
     async def _in_foreground(
@@ -190,9 +196,13 @@ class ShellTools:
         )
 
     def _unrun_hooks(self, command: str, cwd: Path) -> str:
-        if self._trusted or not re.search(_WITH_HOOKS, command) or not has_hooks(cwd):
+        if not re.search(_WITH_HOOKS, command) or not has_hooks(cwd):
             return ""
-        return "the git hooks of this repository did not run: its folder is not trusted"
+        if self._trusted is None:
+            return "the git hooks of this repository did not run: its folder is not trusted"
+        if strangers(places_in(command, cwd), self._trusted):
+            return "git hooks did not run: the command may meet another repository, whose folder is not trusted"
+        return ""
 
     async def _in_background(self, command: str, cwd: Path, env: Mapping[str, str], seconds: float | None) -> Outcome:
         try:

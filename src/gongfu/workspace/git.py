@@ -22,7 +22,7 @@ from gongfu.workspace.git_guard import (
     with_settings,
 )
 from gongfu.workspace.process import Finished, run
-from gongfu.workspace.root import joined
+from gongfu.workspace.root import joined, rest_below
 
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _SHOWS_CHANGES = (
@@ -217,6 +217,21 @@ def may_run_programs(place: Path) -> bool:
     common = _common(git_dir)
     files = [joined(common, "config"), joined(git_dir, "config.worktree")]
     return any(names_programs(_read(file)) for file in files) or bool(_active(joined(common, "hooks")))
+
+
+def strangers(places: Iterable[Path], root: Path) -> list[Path]:
+    """Of `places` those in repositories other than that of the folder `root` which may run programs. Submodules and
+    worktrees belong to their repository.
+    """
+    own = _git_dir_in(str(root))
+    common = os.path.realpath(_common(own)) if own else ""
+    near = _GitDirs()
+    found: list[Path] = []
+    for place in places:
+        git_dir = near.around(str(place))
+        if git_dir and not (common and rest_below(os.path.realpath(git_dir), common) is not None):
+            found.append(place)
+    return [place for place in found if may_run_programs(place)]
 
 
 # --- with git -------------------------------------------------------------------------------------------------------

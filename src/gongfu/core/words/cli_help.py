@@ -65,6 +65,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "config": ("Read and change the settings.", "查看和修改设置。"),
     "models": ("List, test and fetch models.", "列出、测试和下载模型。"),
     "init": ("Set Gongfu up for the first time.", "首次设置 Gongfu。"),
+    "trust": (
+        "Show what in this folder would run or take effect, and trust it.",
+        "显示此文件夹中会运行或生效的内容，并信任它。",
+    ),
     "doctor": ("Check this machine and the settings, and say what is missing.", "检查本机和设置，并指出缺少什么。"),
     "demo": ("Watch the agent find and fix a bug in a small repository.", "观看智能体在小仓库中找到并修复一个错误。"),
     "completion": ("Print the script that lets a shell complete commands.", "输出让 shell 自动补全命令的脚本。"),
@@ -82,6 +86,14 @@ TEXT: dict[str, tuple[str, str]] = {
         "使用命名配置 ~/.gongfu/configs/NAME.yaml。",
     ),
     "opt_root": ("Folder that may be worked in (the git repository otherwise).", "工作区文件夹（默认为 git 仓库）。"),
+    # --- trust
+    "opt_trust_run": (
+        "Let the folder's settings, hooks, tools and servers take effect in this run; nothing is remembered (see `gongfu trust`).",
+        "让该文件夹的设置、钩子、工具和服务器在本次运行中生效；不会被记住（见 `gongfu trust`）。",
+    ),
+    "opt_trust_yes": ("Trust it without a question.", "不再询问，直接信任。"),
+    "opt_trust_list": ("List the folders that are trusted.", "列出受信任的文件夹。"),
+    "opt_trust_revoke": ("Trust it no longer, and forget what was answered.", "不再信任它，并忘记之前的回答。"),
     # --- options of `rules`
     "opt_why": ("Why it is excluded (not_applicable otherwise).", "排除的原因（默认 not_applicable）。"),
     "opt_yes_fingerprints": (

@@ -13,6 +13,7 @@ COMMANDS = {
     "context": "context",
     "compact": "compact",
     "rules": "rules",
+    "trust": "trust",
     "config": "config",
     "models": "models",
     "init": "init",

@@ -18,7 +18,19 @@ T = TypeVar("T")
 @asynccontextmanager
 async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
     """The app, open; from then on its language is spoken. Raises UserError and ConfigError."""
-    app = open_app(
+    app = _made(cli, opening)
+    if cli.person is not None and app.options.trust.state in ("nothing", "untrusted", "changed"):
+        from gongfu.surfaces.cli.trust_question import ask_about_trust  # only with somebody at the terminal
+
+        cli.speak(app.language)
+        if await ask_about_trust(cli, app):
+            app = _made(cli, opening)
+    async with opened_with(cli, app):
+        yield app
+
+
+def _made(cli: Cli, opening: Opening) -> App:
+    return open_app(
         env=cli.marked(cli.env),
         config=opening.config,
         model=opening.model,
@@ -32,9 +44,8 @@ async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
         max_minutes=opening.max_minutes,
         language=cli.wanted_language,
         rules=opening.rules,
+        trust=opening.trust,
     )
-    async with opened_with(cli, app):
-        yield app
 
 
 @asynccontextmanager

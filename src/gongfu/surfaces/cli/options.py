@@ -24,6 +24,7 @@ class Opening(Base, frozen=True):
     max_cost: float | None = None
     max_minutes: float | None = None
     rules: str = ""
+    trust: bool = False
     answers: Literal["ask", "no"] = "no"
 
 
@@ -43,12 +44,25 @@ def run_options(cli: Cli) -> list[click.Parameter]:
         option(cli, "--max-minutes", type=Number()),
         option(cli, "--add-dir", metavar="DIR", multiple=True),
         option(cli, "--rules", type=Choice(["mandatory-root", "mandatory-all", "optional"]), metavar="WORD"),
+        flag(cli, "--trust", key="trust_run"),
         *places_options(cli),
     ]
 
 
 def opening_of(values: dict[str, Any], *, answers: Literal["ask", "no"]) -> Opening:
     """The values of `run_options`, taken out of `values`."""
-    names = ("config", "model", "permission", "yes", "root", "add_dir", "max_steps", "max_cost", "max_minutes", "rules")
+    names = (
+        "config",
+        "model",
+        "permission",
+        "yes",
+        "root",
+        "add_dir",
+        "max_steps",
+        "max_cost",
+        "max_minutes",
+        "rules",
+        "trust",
+    )
     given = {name: value for name in names if (value := values.pop(name)) is not None}
     return Opening(**given, answers=answers)
