@@ -19,6 +19,7 @@ from gongfu.app.note import UNFINISHED_DAYS, environment_note, today, unfinished
 from gongfu.app.options import Options
 from gongfu.app.rules import pin_for, repin_for, warnings_for
 from gongfu.app.spawn import Spawner
+from gongfu.app.undoable import Undoable, keeper_of
 from gongfu.config.paths import Places
 from gongfu.config.settings import Settings
 from gongfu.context.plain_labels import gate
@@ -43,11 +44,12 @@ if TYPE_CHECKING:
     from gongfu.context.receipt import Receipt
     from gongfu.context.xray import Xray
     from gongfu.retrieval.history import Found
+    from gongfu.workspace.sandbox.sandbox import Sandbox
 
 __all__ = ["App", "Session", "TurnFinished"]
 
 
-class App:
+class App(Undoable):
     """An agent, ready to talk. Use it as an async context manager: leaving it ends all turns cleanly.
 
     Made by `gongfu.open`. Sessions of one app run side by side; each has its own event stream.
@@ -103,6 +105,14 @@ class App:
         return Sessions(self.database)
 
     @cached_property
+    def sandbox(self) -> Sandbox:
+        """What confines commands; found when it is first asked."""
+        from gongfu.workspace.sandbox.sandbox import Sandbox  # few know before the first turn that it is needed
+
+        memory = self.places.cache / "sandbox.json"
+        return Sandbox(self.settings.sandbox, self.workspace, self.options.env, memory)
+
+    @cached_property
     def artifacts(self) -> Artifacts:
         """Outputs too long for the context."""
         return Artifacts(self.places.artifacts)
@@ -154,6 +164,8 @@ class App:
                 for session in list(self._open.values()):
                     await session.close()
                 await self.router.aclose()
+                if "sandbox" in self.__dict__:
+                    await self.sandbox.close()
             return await self._stack.__aexit__(kind, error, trace)
         except BaseExceptionGroup as group:
             if error is None or group.exceptions != (error,):
@@ -273,6 +285,7 @@ class App:
             spawn=self._spawner.spawn,
             unfinished=self._unfinished,
             folded=folded,
+            guard=keeper_of(self, session),
             consent=consent_of(self),
         )
 

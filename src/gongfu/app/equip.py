@@ -45,6 +45,7 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         limit=settings.context.max_tool_output,
         keep_env=settings.shell.keep_env,
         trusted=workspace.root if app.options.trusted else None,
+        sandbox=app.sandbox,
     )
 
     recall = Recall(

@@ -8,11 +8,12 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.specs import Access
+from gongfu.toolkit.confined import sandbox_note
 from gongfu.toolkit.transcript import LiveText, Shown, Transcript, decode_output
 from gongfu.tools.decorator import tool
 from gongfu.tools.output import bound, clean_terminal
@@ -22,7 +23,11 @@ from gongfu.workspace.environment import child_env
 from gongfu.workspace.git import GitGuard, has_hooks, places_in, strangers
 from gongfu.workspace.jobs import Job, Jobs, Sink
 from gongfu.workspace.process import Child, Finished, run
+from gongfu.workspace.sandbox.confinement import Launch
 from gongfu.workspace.shells import find_shell
+
+if TYPE_CHECKING:
+    from gongfu.workspace.sandbox.sandbox import Sandbox
 
 _NOTES = 700  # bytes kept free for what is said about the command
 _SHOWN = 8 * 1024  # bytes of output in a display
@@ -44,7 +49,8 @@ class ShellTools:
 
     `directory` is where commands start, `env` the person's environment (secrets are taken out here, save `keep_env`),
     `idle` the idle limit in seconds, `limit` the bytes of output the model is shown, `artifact` opens a new artifact.
-    Git runs what a repository's configuration names only in that of the `trusted` folder.
+    Git runs what a repository's configuration names only in that of the `trusted` folder. Commands run in the
+    `sandbox` as far as a call's leave goes.
     """
 
     def __init__(
@@ -58,7 +64,9 @@ class ShellTools:
         limit: int = 32_768,
         keep_env: tuple[str, ...] = (),
         trusted: Path | None = None,
+        sandbox: Sandbox | None = None,
     ) -> None:
+        self._sandbox = sandbox
         self._directory = directory.resolve()
         self._jobs = jobs
         self._artifact = artifact
@@ -118,9 +126,10 @@ class ShellTools:
         if timeout is not None and timeout <= 0:
             raise ToolFailure("timeout must be more than 0 seconds; leave it out for the usual limits")
         child = await self._child_env(_checked(command), folder, env or {})
+        launch = await self._launch(command, folder, child, ctx)
         if background:
-            return await self._in_background(command, folder, child, timeout)
-        return await self._in_foreground(command, folder, child, timeout, ctx)
+            return await self._in_background(command, folder, launch, timeout)
+        return await self._in_foreground(command, folder, launch, timeout, ctx)
 
     def _cwd(self, given: str) -> Path:
         try:
@@ -142,11 +151,23 @@ class ShellTools:
         child.update(await self._guard.variables(child, places))
         return {**child, **env}
 
+    async def _launch(self, command: str, cwd: Path, env: dict[str, str], ctx: CallContext) -> Launch:
+        argv = find_shell(env).argv(command)
+        if self._sandbox is None:
+            return Launch(argv=argv, cwd=cwd, env=env)
+        leave = ctx.leave
+        try:
+            return await self._sandbox.launch(
+                argv, cwd=cwd, env=env, free=leave.free, network=leave.network, write=leave.write
+            )
+        except OSError as error:
+            raise ToolFailure(f"the sandbox could not be set up, nothing was run: {error}") from error
+
     async def _in_foreground(
         self,
         command: str,
         cwd: Path,
-        env: Mapping[str, str],
+        launch: Launch,
         seconds: float | None,
         ctx: CallContext,
     ) -> Outcome:
@@ -160,12 +181,12 @@ class ShellTools:
         def adopt(child: Child) -> None:
             adopted.append(self._jobs.adopt(child, command))
 
-        argv = find_shell(env).argv(command)
         try:
             done = await run(
-                argv,
-                cwd=cwd,
-                env=env,
+                launch.argv,
+                cwd=launch.cwd,
+                env=launch.env,
+                box=launch.box,
                 timeout=seconds,
                 idle=self._idle,
                 sink=sink,
@@ -180,10 +201,13 @@ class ShellTools:
         finally:
             live.end()
             transcript.close()
-        return self._outcome(command, cwd, done, shown, adopted)
+        boxed = sandbox_note(self._sandbox, launch.kind, done.output) if done.code else ""
+        return self._outcome(command, cwd, done, shown, adopted, boxed)
 
-    def _outcome(self, command: str, cwd: Path, done: Finished, shown: Shown, adopted: list[Job]) -> Outcome:
-        said = (_ending(done, self._idle), _left(done, adopted), _unkept(shown), self._unrun_hooks(command, cwd))
+    def _outcome(
+        self, command: str, cwd: Path, done: Finished, shown: Shown, adopted: list[Job], boxed: str
+    ) -> Outcome:
+        said = (_ending(done, self._idle), _left(done, adopted), _unkept(shown), self._unrun_hooks(command, cwd), boxed)
         notes = [note for note in said if note]
         summary = f"exit {done.code}" if done.why_ended == "exit" else "stopped"
         if shown.lines:
@@ -204,9 +228,9 @@ class ShellTools:
             return "git hooks did not run: the command may meet another repository, whose folder is not trusted"
         return ""
 
-    async def _in_background(self, command: str, cwd: Path, env: Mapping[str, str], seconds: float | None) -> Outcome:
+    async def _in_background(self, command: str, cwd: Path, launch: Launch, seconds: float | None) -> Outcome:
         try:
-            job = self._jobs.start(find_shell(env).argv(command), cwd=cwd, env=env, command=command)
+            job = self._jobs.start(launch.argv, cwd=launch.cwd, env=launch.env, command=command, box=launch.box)
         except (OSError, ValueError) as error:
             raise _not_started(error, command) from error
         if seconds is not None:

@@ -18,6 +18,7 @@ import anyio
 from gongfu.core.ids import new_id
 from gongfu.workspace import process_groups
 from gongfu.workspace.proctree import MARK
+from gongfu.workspace.sandbox.confinement import PLAIN, Box
 
 _CHUNK = 1 << 16
 QUIET = 0.25  # seconds that a pipe kept open by somebody else must be silent after the command itself has ended
@@ -45,6 +46,7 @@ class Child:
         stdin: bytes | None = b"",
         mark: str = "",
         stderr: int | None = None,
+        box: Box = PLAIN,
         on_output: Callable[[bytes], None],
         on_over: Callable[[], None],
     ) -> None:
@@ -61,7 +63,9 @@ class Child:
         self._timer: asyncio.TimerHandle | None = None
         self._seen = 0
         self._exited_at = 0.0
-        self._process = _popen(argv, cwd, _marked(env, self.mark), stdin, stderr)
+        self._box = box
+        start = lambda: _popen(argv, cwd, _marked(env, self.mark), stdin, stderr)  # noqa: E731
+        self._process = start() if box.start is None else box.start(start)
         self.pid = self._process.pid
         self._output = _fd(self._process.stdout)
         self._pidfd = -1
@@ -70,7 +74,10 @@ class Child:
     @property
     def code(self) -> int | None:
         """The exit code, negative for a signal; None while it runs."""
-        return self._process.returncode
+        code = self._process.returncode
+        if code is not None and self._box.own_pids and 128 < code < 160:
+            return 128 - code  # what waits in a sandbox for the command tells its signal as a shell does
+        return code
 
     # --- watching -------------------------------------------------------------------------------------------------
 
@@ -153,7 +160,7 @@ class Child:
     def _check(self) -> None:
         if self.over or self.code is None:
             return
-        if self.eof and not process_groups.group_lives(self.pid):
+        if self.eof and (self._box.own_pids or not process_groups.group_lives(self.pid)):
             self._finish()
         elif self._timer is None:
             self._seen = self.total
@@ -185,7 +192,7 @@ class Child:
 
     def ask_to_end(self) -> None:
         """Send the polite signal to all of it."""
-        process_groups.ask_to_end(self._members())
+        process_groups.ask_to_end(self._asked())
 
     def kill(self) -> None:
         """Send the hard signal to all of it. `stop` also makes sure."""
@@ -197,7 +204,7 @@ class Child:
         What has been written is still delivered. Afterwards nothing of it runs, save what belongs to another user.
         """
         with anyio.CancelScope(shield=True):
-            if polite > 0 and (alive := self._members()):
+            if polite > 0 and (alive := self._asked()):
                 process_groups.ask_to_end(alive)
                 await self._until_gone(polite)
             for _ in range(20):  # again, for what was started between the look and the signal
@@ -210,6 +217,10 @@ class Child:
 
     def _members(self) -> tuple[int, ...]:
         return process_groups.members(self.pid, self.mark, reaped=self.code is not None)
+
+    def _asked(self) -> tuple[int, ...]:
+        """Those that get a polite signal: not the process that waits for a sandbox, whose end would end all at once."""
+        return tuple(pid for pid in self._members() if not (self._box.own_pids and pid == self.pid))
 
     async def _until_gone(self, seconds: float) -> None:
         ends = time.monotonic() + seconds

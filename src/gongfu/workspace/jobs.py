@@ -15,6 +15,7 @@ from gongfu.core.events import JobChanged
 from gongfu.core.ids import new_id
 from gongfu.workspace import process_groups
 from gongfu.workspace.child import POLITE, Child
+from gongfu.workspace.sandbox.confinement import PLAIN, Box
 
 UNREAD = 64 * 1024
 REST = 0.05  # seconds
@@ -180,11 +181,13 @@ class Jobs:
         self._count += 1
         return f"{self._mark}.{self._count}."
 
-    def start(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], command: str) -> Job:
+    def start(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], command: str, box: Box = PLAIN) -> Job:
         """Start a command in the background, its input open. OSError or ValueError when it cannot be started."""
         job = Job(f"j{len(self._jobs) + 1}", command, self._artifact(), self._changed)
         try:
-            child = Child(argv, cwd=cwd, env=env, stdin=None, mark=self.mark(), on_output=job.output, on_over=job.over)
+            child = Child(
+                argv, cwd=cwd, env=env, stdin=None, mark=self.mark(), box=box, on_output=job.output, on_over=job.over
+            )
         except BaseException:
             job.sink.close()
             raise

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Literal, TypeAlias
 from gongfu.core.base import Base
 from gongfu.workspace.activity import Limits, Verdict, begin, next_look, observe
 from gongfu.workspace.child import Child
+from gongfu.workspace.sandbox.confinement import PLAIN, Box
 from gongfu.workspace.shells import as_argv
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ async def run(  # noqa: PLR0913  (each is one plain fact of a command; a struct 
     keep: int = KEEP,
     mark: str = "",
     adopt: Callable[[Child], None] | None = None,
+    box: Box = PLAIN,
 ) -> Finished:
     """Run a command to its end and give back how it ended; a string goes through the shell of this machine.
 
@@ -126,10 +128,11 @@ async def run(  # noqa: PLR0913  (each is one plain fact of a command; a struct 
     them all, the result holds the first and last of `keep` bytes. It is stopped after `timeout` seconds, or, without
     one, after `idle` seconds in which nothing of it did anything (see `activity`). Cancelling stops it at once. What
     it left running is stopped too, unless `adopt` takes it over. `mark` names it in the environment of its children.
+    `box` says how the sandbox wants it started.
     OSError or ValueError when it cannot be started.
     """
     job = _Run(Limits(idle=idle, timeout=timeout), HeadTail(keep), Spill(spill), sink)
-    job.start(as_argv(command, env), cwd, env, stdin, mark)
+    job.start(as_argv(command, env), cwd, env, stdin, mark, box)
     return await job.result(adopt)
 
 
@@ -144,7 +147,7 @@ class _Run:
         self._timer: asyncio.TimerHandle | None = None
         self._sampler: Sampler | None = None
 
-    def start(self, argv: list[str], cwd: Path, env: Mapping[str, str], stdin: bytes, mark: str) -> None:
+    def start(self, argv: list[str], cwd: Path, env: Mapping[str, str], stdin: bytes, mark: str, box: Box) -> None:
         try:
             self._child = Child(
                 argv,
@@ -152,6 +155,7 @@ class _Run:
                 env=env,
                 stdin=stdin,
                 mark=mark,
+                box=box,
                 on_output=self._output,
                 on_over=lambda: self._decide("run"),
             )

@@ -1,0 +1,31 @@
+"""What the model is told of the sandbox, and only when it matters."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gongfu.workspace.sandbox.confinement import Kind
+    from gongfu.workspace.sandbox.sandbox import Sandbox
+
+_DENIED = (
+    rb"read-only file system|permission denied|operation not permitted|network is unreachable|device or resource busy"
+    rb"|could not resolve|cannot resolve|name resolution|getaddrinfo|name or service not known|nodename nor servname"
+    rb"|connection refused|no such host|failed to lookup address|EROFS|EACCES|EPERM|ENOTFOUND|EAI_AGAIN|ENETUNREACH"
+    rb"|no route to host|could not connect|couldn't connect|cross-device link|403 forbidden by the sandbox"
+)
+
+
+def sandbox_note(sandbox: Sandbox | None, kind: Kind, output: bytes) -> str:
+    """What to add to the failure of a command that ran confined by `kind`: "" unless its output speaks of a denial."""
+    if sandbox is None or kind == "none" or not re.search(_DENIED, output, re.IGNORECASE):
+        return ""
+    return sandbox.said
+
+
+def ports_note(sandbox: Sandbox | None, kind: Kind) -> str:
+    """What to add to the start of a background command: its network may be its own."""
+    if sandbox is None or kind != "bwrap" or sandbox.network == "on":
+        return ""
+    return "it runs in a sandbox with a network of its own: other commands do not reach its ports"

@@ -1,0 +1,76 @@
+"""Bubblewrap: the arguments that confine one command by namespaces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from gongfu.core.base import Base
+from gongfu.workspace.root import rest_below
+from gongfu.workspace.sandbox.confinement import Confinement
+
+# What root keeps: it has to work on files of other users. None of them reaches beyond the mounts.
+_CAPS = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETUID", "CAP_SETGID", "CAP_KILL")
+
+
+class Style(Base, frozen=True):
+    """How bubblewrap works here. `user`: by a namespace of users also for root, who cannot make the others else."""
+
+    program: str
+    user: bool = False
+
+
+def arguments(style: Style, limits: Confinement, sockets: Sequence[str], cwd: str) -> list[str]:
+    """The program and its arguments up to `--`; the command follows.
+
+    Later mounts cover earlier ones, so the order is: everything read-only, private places, what programs need, what
+    may be written, what may not in it, what is hidden.
+    """
+    return [
+        style.program,
+        *_namespaces(style, limits),
+        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+        *_mounts(limits, sockets),
+        *("--chdir", cwd, "--"),
+    ]
+
+
+def _namespaces(style: Style, limits: Confinement) -> Iterator[str]:
+    yield from ("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+    if limits.network != "on":
+        yield "--unshare-net"
+    if style.user:
+        yield "--unshare-user"
+    if os.getuid() == 0:
+        yield from ("--cap-drop", "ALL")
+        if not style.user:
+            for cap in _CAPS:
+                yield from ("--cap-add", cap)
+
+
+def _mounts(limits: Confinement, sockets: Sequence[str]) -> Iterator[str]:
+    yield from ("--bind", limits.temp, "/tmp", "--bind", limits.temp, "/var/tmp")  # noqa: S108
+    for path in _outer_first(limits.shown):
+        yield from ("--ro-bind", path, path)
+    for path in _outer_first((*limits.writable, *limits.pinned)):
+        yield from ("--bind", path, path)
+    for path in _outer_first(limits.read_only):
+        yield from ("--ro-bind", path, path)
+    for path in _outer_first((*limits.hidden, *sockets)):
+        if _is_gone(path, limits):
+            continue
+        if os.path.isdir(path):  # noqa: PTH112
+            yield from ("--perms", "0555", "--tmpfs", path, "--remount-ro", path)
+        else:
+            yield from ("--ro-bind", "/dev/null", path)
+
+
+def _is_gone(path: str, limits: Confinement) -> bool:
+    """Whether a path lies in a temporary folder that is another one inside, and so is not there to be hidden."""
+    if not any(rest_below(path, folder) is not None for folder in ("/tmp", "/var/tmp", "/dev")):  # noqa: S108
+        return False
+    return not any(rest_below(path, folder) is not None for folder in (*limits.writable, *limits.shown))
+
+
+def _outer_first(paths: Sequence[str]) -> list[str]:
+    return sorted(dict.fromkeys(paths), key=lambda path: (path.count("/"), path))

@@ -1,0 +1,143 @@
+"""Finds out what confines commands on this machine, by trying it; what was found is kept for the next run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+from gongfu.core.base import Base
+from gongfu.workspace.sandbox import landlock
+from gongfu.workspace.sandbox.bwrap import Style, arguments
+from gongfu.workspace.sandbox.confinement import Confinement, Kind
+
+_SECONDS = 10.0
+_SWITCHES = (
+    "/proc/sys/kernel/random/boot_id",
+    "/proc/sys/kernel/unprivileged_userns_clone",
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+    "/proc/sys/user/max_user_namespaces",
+)
+
+
+class Found(Base, frozen=True):
+    """What there is: `kind`, bubblewrap's `style`, Landlock's version, and why there is no bubblewrap: a key of the
+    catalogue ("" when there is or when it is not wanted) with its `reason`."""
+
+    kind: Kind
+    style: Style | None = None
+    abi: int = 0
+    why: str = ""
+    reason: str = ""
+
+
+def guess(wanted: str, env: Mapping[str, str]) -> Kind:
+    """What `probe` will probably find, without trying anything."""
+    if sys.platform != "linux" or wanted == "off":
+        return "none"
+    if wanted != "landlock" and _program(env):
+        return "bwrap"
+    return "landlock" if wanted != "bwrap" and landlock.abi() else "none"
+
+
+def probe(wanted: str, env: Mapping[str, str], memory: Path | None = None) -> Found:
+    """What confines commands here, for the setting `wanted`. A success of bubblewrap is kept in the file `memory`."""
+    if wanted == "off":
+        return Found(kind="none", why="off")
+    if sys.platform != "linux":
+        return Found(kind="none", why="platform", reason=sys.platform)
+    problem = Found(kind="none")
+    if wanted != "landlock":
+        style, problem = _bubblewrap(env, memory)
+        if style is not None:
+            return Found(kind="bwrap", style=style)
+    version = landlock.abi() if wanted != "bwrap" else 0
+    if version:
+        return Found(kind="landlock", abi=version, why=problem.why, reason=problem.reason)
+    if wanted == "landlock":
+        return Found(kind="none", why="no_landlock")
+    return problem
+
+
+def _program(env: Mapping[str, str]) -> str:
+    """The program of bubblewrap, from a folder of the system first: a project's own folder may come early in PATH."""
+    places = ("/usr/bin:/bin:/usr/local/bin", env.get("PATH"))
+    return next((found for path in places if (found := shutil.which("bwrap", path=path))), "")
+
+
+def _bubblewrap(env: Mapping[str, str], memory: Path | None) -> tuple[Style | None, Found]:
+    program = _program(env)
+    if not program:
+        return None, Found(kind="none", why="no_bwrap")
+    key = _key(program)
+    remembered = _recall(memory, key)
+    if remembered is not None:
+        return Style(program=program, user=remembered), Found(kind="none")
+    reason = ""
+    for user in (False, True):
+        style = Style(program=program, user=user)
+        reason = _try(style)
+        if not reason:
+            _keep(memory, key, user)
+            return style, Found(kind="none")
+    return None, Found(kind="none", why="bwrap_fails", reason=reason)
+
+
+def _try(style: Style) -> str:
+    """Why it does not work; "" when it does."""
+    temp = "/var/empty" if os.path.isdir("/var/empty") else "/mnt"  # noqa: PTH112 - any folder will do
+    limits = Confinement(temp=temp)
+    argv = [*arguments(style, limits, (), "/"), "/bin/sh", "-c", "exit 7"]
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
+            timeout=_SECONDS, env={"PATH": "/usr/bin:/bin"}, cwd="/",
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    if done.returncode == 7:
+        return ""
+    return done.stderr.decode("utf-8", "replace").strip().partition("\n")[0].removeprefix("bwrap: ") or "?"
+
+
+def _key(program: str) -> list[str]:
+    """What the outcome depends on: the program, this boot with its switches, the user and the namespaces."""
+    parts = [program, str(os.getuid())]
+    with suppress(OSError):
+        parts.append(str(Path(program).stat().st_mtime_ns))
+    for name in ("user", "mnt", "net"):
+        with suppress(OSError):
+            parts.append(os.readlink(f"/proc/self/ns/{name}"))  # noqa: PTH115
+    for switch in _SWITCHES:
+        try:
+            with open(switch, encoding="ascii") as file:  # noqa: PTH123
+                parts.append(file.read().strip())
+        except OSError:
+            parts.append("-")
+    return parts
+
+
+def _recall(memory: Path | None, key: list[str]) -> bool | None:
+    if memory is None:
+        return None
+    try:
+        known = cast("dict[str, Any]", json.loads(memory.read_bytes()))
+        return bool(known["user"]) if known["key"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _keep(memory: Path | None, key: list[str], user: bool) -> None:
+    if memory is None or not memory.parent.parent.is_dir():
+        return
+    with suppress(OSError):
+        memory.parent.mkdir(mode=0o700, exist_ok=True)
+        draft = memory.with_name(f"{memory.name}.{os.getpid()}")
+        draft.write_text(json.dumps({"key": key, "user": user}), encoding="utf-8")
+        draft.replace(memory)

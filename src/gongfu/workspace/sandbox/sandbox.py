@@ -1,0 +1,249 @@
+"""The sandbox of an app: found when it is first needed, it turns a command into what is really started."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gongfu.config.settings import Sandbox as Settings
+from gongfu.core.base import Base
+from gongfu.core.errors import ToolFailure
+from gongfu.workspace.sandbox.confinement import Confinement, Kind, Launch, Network
+
+if TYPE_CHECKING:
+    from gongfu.workspace.root import Workspace
+    from gongfu.workspace.sandbox.landlock import Spawner
+    from gongfu.workspace.sandbox.probe import Found
+    from gongfu.workspace.sandbox.proxy import Proxy
+
+_FRESH = 30.0  # seconds for which what was found on the disk is taken for granted
+
+
+class Reason(Base, frozen=True):
+    """A sentence of the catalogue of messages with what fills it."""
+
+    key: str
+    values: dict[str, str] = {}
+
+
+class Sandbox:
+    """Confines commands by what this machine offers.
+
+    `workspace` says what may be written, and with `env` (the person's environment) what is hidden; `memory` is a file
+    that spares the next run the search. Nothing is looked for before it is asked.
+    """
+
+    def __init__(
+        self, settings: Settings, workspace: Workspace, env: Mapping[str, str], memory: Path | None = None
+    ) -> None:
+        self._settings = settings
+        self._workspace = workspace
+        self._env = env
+        self._memory = memory
+        self._seen = (-_FRESH, Confinement())
+        self._spawners: dict[tuple[Network, bool], Spawner] = {}
+        self._proxy: Proxy | None = None
+
+    # --- what it is -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _found(self) -> Found:
+        from gongfu.workspace.sandbox.probe import probe  # only when a command is to run
+
+        return probe(self._settings.kind, self._env, self._memory)
+
+    @property
+    def kind(self) -> Kind:
+        """What confines commands: "bwrap", "landlock" or "none"."""
+        return self._found.kind
+
+    @property
+    def likely(self) -> Kind:
+        """What `kind` will probably say, without trying anything."""
+        from gongfu.workspace.sandbox.probe import guess
+
+        return self._found.kind if "_found" in self.__dict__ else guess(self._settings.kind, self._env)
+
+    @property
+    def network(self) -> Network:
+        """What a command reaches that was given nothing special."""
+        wanted = self._settings.network
+        return wanted if wanted != "list" or self.likely == "bwrap" else "off"
+
+    @property
+    def covers(self) -> frozenset[str]:
+        """The ratings of commands that it makes harmless (`permissions.rating`).
+
+        Landlock makes neither "network" harmless (UDP stays open) nor "credential" (sockets of agents stay open).
+        """
+        if self.kind == "bwrap":
+            return frozenset(("outside", "credential", *(() if self._settings.network == "on" else ("network",))))
+        return frozenset(("outside",)) if self.kind == "landlock" and not _open_service() else frozenset()
+
+    @property
+    def why(self) -> Reason:
+        """Why there is none, else what it does not cover: a sentence for the person."""
+        found = self._found
+        if found.kind == "none":
+            return Reason(key=f"sandbox.none_{found.why}", values={"reason": found.reason})
+        if found.kind == "bwrap":
+            return Reason(key="sandbox.bwrap_open")
+        service = _open_service()
+        if service:
+            return Reason(key="sandbox.landlock_service", values={"path": service})
+        return Reason(key="sandbox.landlock_open" if found.abi >= 6 else "sandbox.landlock_old")
+
+    @property
+    def said(self) -> str:
+        """What the model is told when something failed that the sandbox forbids; "" without one."""
+        if self.kind == "none":
+            return ""
+        hosts = ", ".join(self._settings.hosts) or "nothing"
+        reach = {"off": "no network", "list": f"network only to {hosts}", "on": ""}
+        limits = "only the workspace is writable (not .git/config or .git/hooks), keys are hidden"
+        more = "; /tmp is not writable, use $TMPDIR" if self.kind == "landlock" else ""
+        first = reach[self.network]
+        return f"it ran in a sandbox: {first + ', ' if first else ''}{limits}{more}"
+
+    # --- starting -------------------------------------------------------------------------------------------------
+
+    async def launch(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        free: bool = False,
+        network: bool = False,
+        write: bool = True,
+    ) -> Launch:
+        """What is to be started for a command. `free` leaves it unconfined, `network` opens the network for it, without
+        `write` the workspace is read-only.
+
+        ToolFailure when a sandbox is required and there is none. OSError when it cannot be set up.
+        """
+        plain = Launch(argv=list(argv), cwd=cwd, env=dict(env))
+        if self._settings.kind == "off":
+            return plain
+        if self.kind == "none":
+            if self._settings.required:
+                raise ToolFailure(
+                    "Refused: the settings require a sandbox for commands, and none can be had on this machine. "
+                    "Nothing was run; no other command will run either."
+                )
+            return plain
+        if free:
+            return plain
+        reach: Network = "on" if network else self.network
+        if self.kind == "bwrap":
+            return await self._by_bwrap(plain, reach, write)
+        return self._by_landlock(plain, reach, write)
+
+    async def _by_bwrap(self, plain: Launch, network: Network, write: bool) -> Launch:
+        from gongfu.workspace.sandbox.bwrap import arguments
+        from gongfu.workspace.sandbox.confinement import Box
+        from gongfu.workspace.sandbox.environment import confined_env
+        from gongfu.workspace.sandbox.places import is_temporary, sockets
+
+        style = self._found.style
+        if style is None:
+            return plain
+        limits = self._limits(network, write=write)
+        cwd = str(plain.cwd)
+        if is_temporary(cwd):
+            limits = _with(limits, shown=(cwd, *limits.shown))
+        env = confined_env(plain.env, temp="/tmp", writable=limits.writable, network=network)  # noqa: S108
+        argv = plain.argv
+        if network == "list":
+            argv = await self._through_proxy(argv, env)
+        bound = sockets(limits.hidden, limits.writable)
+        argv = [*arguments(style, limits, bound, cwd), *argv]
+        return Launch(argv=argv, cwd=Path("/"), env=env, kind="bwrap", box=Box(own_pids=True))
+
+    def _by_landlock(self, plain: Launch, network: Network, write: bool) -> Launch:
+        from gongfu.workspace.sandbox.confinement import Box
+        from gongfu.workspace.sandbox.environment import confined_env
+        from gongfu.workspace.sandbox.landlock import Spawner
+
+        limits = self._limits(network, write=write)
+        env = confined_env(plain.env, temp=limits.temp, writable=limits.writable, network=network)
+        spawner = self._spawners.get((network, write))
+        if spawner is None:
+            spawner = self._spawners[network, write] = Spawner(limits, self._found.abi)
+        return Launch(argv=plain.argv, cwd=plain.cwd, env=env, kind="landlock", box=Box(start=spawner))
+
+    async def _through_proxy(self, argv: list[str], env: dict[str, str]) -> list[str]:
+        from gongfu.workspace.sandbox.proxy import Proxy, through
+
+        if self._proxy is None:
+            self._proxy = Proxy(self._settings.hosts, Path(self._temp) / "tmp" / ".proxy")
+            await self._proxy.open()
+        return through("/tmp/.proxy", argv, env)  # noqa: S108
+
+    # --- limits ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _temp(self) -> str:
+        from gongfu.workspace.sandbox.places import private_temp
+
+        return private_temp()
+
+    def _limits(self, network: Network, *, write: bool) -> Confinement:
+        now = time.monotonic()
+        if now - self._seen[0] >= _FRESH:
+            self._seen = (now, self._look())
+        limits = self._seen[1]
+        if write:
+            return _with(limits, network=network)
+        roots = tuple(p for p in limits.writable)
+        return Confinement(hidden=limits.hidden, shown=(*limits.shown, *roots), temp=limits.temp, network=network)
+
+    def _look(self) -> Confinement:
+        from gongfu.workspace.sandbox.places import hidden, homes, kept, outer, real_paths, shown_in_temporary
+
+        workspace, env = self._workspace, self._env
+        own = [str(p) for p in (workspace.root, *workspace.extra)]
+        more = [os.path.expanduser(path) for path in self._settings.writable]  # noqa: PTH111
+        folders = [p for p in real_paths([*own, *more]) if os.path.isdir(p)]  # noqa: PTH112
+        keep = kept(folders)
+        needed = (sys.prefix, sys.base_prefix, env.get("VIRTUAL_ENV", ""), *homes(env))
+        return Confinement(
+            writable=outer((*folders, *keep.added)),
+            read_only=keep.read_only,
+            pinned=keep.pinned,
+            hidden=hidden(workspace, env, self._settings.hidden),
+            shown=shown_in_temporary(env, needed),
+            temp=f"{self._temp}/tmp",  # noqa: S108
+        )
+
+    async def close(self) -> None:
+        """Remove the temporary files of commands, and end what serves them."""
+        if self._proxy is not None:
+            await self._proxy.close()
+        for spawner in self._spawners.values():
+            spawner.close()
+        self._spawners.clear()
+        if "_temp" in self.__dict__:
+            import shutil  # not at import: only when a command has run
+
+            shutil.rmtree(self._temp, ignore_errors=True)
+            del self.__dict__["_temp"]
+
+
+def _with(limits: Confinement, **changes: object) -> Confinement:
+    import msgspec
+
+    return msgspec.structs.replace(limits, **changes)
+
+
+def _open_service() -> str:
+    """The socket of a service that does as root what it is told, and lets this user in; "" when there is none."""
+    for path in ("/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock"):
+        if os.access(path, os.W_OK):
+            return path
+    return ""
