@@ -102,7 +102,8 @@ class Permit:
     def _grant(self, scope: Scope, picked: str, seen: CallFacts, needs: tuple[Need, ...]) -> None:
         """Remember what was allowed: all of `needs`, or those whose numbers were `picked` ("1,3")."""
         numbers = {int(n) for n in picked.replace(",", " ").split() if n.isdecimal()}
-        chosen = [need for at, need in enumerate(needs, 1) if not numbers or at in numbers]
+        left = {need.key for at, need in enumerate(needs, 1) if numbers and at not in numbers}
+        chosen = [need for need in needs if need.key not in left]
         taken = self._grants.add(seen.tool, chosen, scope)
         if taken:
             self._emit(PermissionGranted(scope=scope, tool=seen.tool, parts=tuple(need.text for need in taken)))

@@ -150,8 +150,8 @@ def decide(
 
 
 def _ask(needs: Iterable[Need], facts: CallFacts, mode: Mode) -> Decision:
-    unique = tuple({need.key: need for need in needs}.values())
-    first = unique[0]
+    unique = tuple({(need.key, need.text): need for need in needs}.values())
+    first = next((need for need in unique if need.grave), unique[0])
     left = _left(facts, mode, _parts(facts), fenced=False)
     return Decision(
         verdict="ask", rule=first.rule, about=first.about, needs=unique, free=left.free, network=left.network,

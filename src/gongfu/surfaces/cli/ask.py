@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from typing import Any, cast
 
 import anyio
 
@@ -17,6 +18,7 @@ from gongfu.surfaces.cli.width import wrap
 _PERMISSION = {
     "y": "allow", "yes": "allow", "是": "allow", "好": "allow",
     "s": "session", "session": "session", "本次": "session",
+    "p": "project", "project": "project", "项目": "project", "本项目": "project",
     "n": "deny", "no": "deny", "否": "deny", "不": "deny", "": "deny",
 }  # fmt: skip
 
@@ -46,21 +48,25 @@ class Person:
             title = f"{question.tool}  {title}"
         title = _named(question, title)
         self._out.line(f"\n{style.yellow('?')} {style.bold(title)}")
-        if question.reason:
+        if question.reason and len(cast("list[object]", preview.get("needs") or [])) < 2:
             reason = say.told(question.reason, {"about": preview.get("about", "")})
             self._out.line(style.dim(f"  {one_line(reason, 300)}"))
         for line in self._lines.preview(preview):
             if line.strip() != f"$ {question.text}":  # a short command stands in the title already
                 self._out.line(line)
-        choices = say("permission_choices") if "session" in (question.options or ("session",)) else say("yes_no")
+        needs = cast("list[dict[str, Any]]", preview.get("needs") or [])
+        for line in self._lines.needs(needs):
+            self._out.line(line)
+        choices = say(_choices(question.options))
+        if len(needs) > 1 and "session" in question.options:
+            choices = f"{choices.removesuffix('>')}{say('permission_pick')} >"
         while True:
             line = await self._read(f"  {choices} ")
             if line is None:
                 return "deny"
-            word, _, rest = line.strip().partition(" ")
-            answer = _PERMISSION.get(word.lower().rstrip(":,"))
+            answer = _decided(line, question.options)
             if answer:
-                return f"{answer}: {rest.strip()}" if answer == "deny" and rest.strip() else answer
+                return answer
 
     async def _question(self, question: QuestionAsked) -> str:
         say, style = self._cli.say, self._style
@@ -90,6 +96,28 @@ class Person:
             self._out.line()
             return None
         return data.decode("utf-8", "replace")
+
+
+def _choices(options: tuple[str, ...]) -> str:
+    """The name of the line that shows what can be answered."""
+    if "project" in options:
+        return "permission_choices_project"
+    return "permission_choices" if "session" in (options or ("session",)) else "yes_no"
+
+
+def _decided(line: str, options: tuple[str, ...]) -> str:
+    """What was typed as the answer to a permission; "" for what is none. Numbers after s or p pick parts."""
+    word, _, rest = line.strip().partition(" ")
+    answer = _PERMISSION.get(word.lower().rstrip(":,"), "")
+    rest = rest.strip()
+    if answer == "deny":
+        return f"deny: {rest}" if rest else answer
+    if answer in ("session", "project") and answer not in (options or ("session",)):
+        return ""
+    numbers = rest.replace(",", " ").split()
+    if answer in ("session", "project") and numbers:
+        return f"{answer}:{','.join(numbers)}" if all(n.isdecimal() for n in numbers) else ""
+    return answer
 
 
 def _named(question: QuestionAsked, text: str) -> str:

@@ -6,7 +6,7 @@ from gongfu.core import events as ev
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.style import clean, one_line
 
-_GRANTS = ("allow", "session")
+_GRANTS = ("allow", "session", "project")
 
 
 class Asked:
@@ -39,7 +39,7 @@ class Asked:
             return False
         if asked is None or asked.agent or answered.by == "timeout":
             return True
-        return asked.about == "permission" and answered.answer in _GRANTS
+        return asked.about == "permission" and answered.answer.partition(":")[0] in _GRANTS
 
     def _line(self, asked: ev.QuestionAsked | None, answered: ev.QuestionAnswered) -> str:
         speech = self._lines.speech
@@ -55,8 +55,9 @@ class Asked:
         return self._lines.style.dim(f"? {text} → {answer or speech('sum_no_answer')}{by}")
 
     def _decision(self, answer: str) -> str:
-        """The word of a permission, which the log holds as "allow", "session", "deny" or "deny: words"."""
-        word, _, said = answer.partition(": ")
+        """The word of a permission, which the log holds as see `QuestionAsked`."""
+        word, _, said = answer.partition(":")
+        said = said.strip()
         if word not in (*_GRANTS, "deny"):
             return answer
         decided = self._lines.speech(f"decided_{word}")

@@ -143,6 +143,18 @@ class Lines(Base, frozen=True):
             lines = [*lines[:limit], self.style.dim(self.speech("more_lines", count=len(lines) - limit))]
         return [_INDENT + line for line in lines]
 
+    def needs(self, needs: list[dict[str, Any]]) -> list[str]:
+        """What consent is asked for, one by one with the reason, when it is more than one thing."""
+        if len(needs) < 2:
+            return []
+        rows = list[str]()
+        for number, need in enumerate(needs, 1):
+            text = one_line(clean(str(need.get("text", ""))), 160)
+            reason = self.speech.told(str(need.get("reason", "")), {"about": str(need.get("about", ""))})
+            row = f"{_INDENT}{number}. {text}  {self.style.dim(one_line(reason, 160))}"
+            rows.append(self.style.yellow("!") + row[1:] if need.get("grave") else row)
+        return rows
+
     def todo(self, items: object) -> list[str]:
         """A todo list; `items` as in a display of kind "todo"."""
         rows = cast("list[dict[str, Any]]", items) if isinstance(items, list) else []
