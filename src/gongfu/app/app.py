@@ -256,9 +256,16 @@ class App(Undoable):
 
     def _kit(self, session: Session) -> Kit:
         registry, end_jobs, folded = equip(self, session)
+        hooks = None
+        if self.settings.hooks:
+            from gongfu.app.hooks import hooks_for  # only where there are hooks
+
+            hooks = hooks_for(self, session, self._group)
 
         async def close() -> None:
             await end_jobs()
+            if hooks is not None:
+                await hooks.close()
             self._forget(session.id)
 
         return Kit(
@@ -285,6 +292,7 @@ class App(Undoable):
             spawn=self._spawner.spawn,
             unfinished=self._unfinished,
             folded=folded,
+            hooks=hooks,
             guard=keeper_of(self, session),
             consent=consent_of(self),
         )

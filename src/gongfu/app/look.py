@@ -24,7 +24,7 @@ def look(row: SessionRow, entries: Iterable[Entry]) -> Xray:
         match entry.event:
             case PromptQueued(prompt=prompt, message=message):
                 queued[prompt] = message
-            case TurnStarted(prompt=prompt) if prompt in queued:
+            case TurnStarted(prompt=prompt, blocked=False) if prompt in queued:
                 transcript.apply(MessageAdded(message=queued.pop(prompt)))
             case BatchLabelled(calls=calls, text=text):
                 labels.update(dict.fromkeys(calls, text))

@@ -75,13 +75,17 @@ class PromptDropped(Event, frozen=True, tag="prompt_dropped"):
 
 
 class TurnStarted(Event, frozen=True, tag="turn_started"):
-    """`prompt` is the queued prompt that it serves; empty when an interrupted turn goes on."""
+    """`prompt` is the queued prompt that it serves; empty when an interrupted turn goes on.
+
+    `blocked`: a hook refused the prompt, and the model does not get it.
+    """
 
     turn: str
     model: str
     permission: str
     prompt: str = ""
     resumed: bool = False
+    blocked: bool = False
 
 
 class TurnFinished(Event, frozen=True, tag="turn_finished"):

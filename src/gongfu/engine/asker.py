@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 import anyio
@@ -79,6 +79,7 @@ class Asker:
         self._tail = tail
         self._partial = partial
         self._failed: dict[int, ProviderFault | Refusal] = {}
+        self.before_fold: Callable[[str], Awaitable[None]] | None = None  # told why a fold is due
 
     def budget(self, info: ModelInfo) -> Budget:
         """The budget of a model as things stand in this session."""
@@ -190,6 +191,10 @@ class Asker:
         self, provider: ModelProvider, following: str, *, last: bool, overflow: bool = False
     ) -> AnswerReceived:
         info = provider.info
+        if self.before_fold is not None:
+            due = self._planner.fold_due(info, self.budget(info), self._tail(), overflow=overflow)
+            if due:
+                await self.before_fold(due)
         plan, budget = self._fitting(info, overflow=overflow)
         layout = plan.layout
         self._tried = layout.estimate

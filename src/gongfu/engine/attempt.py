@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-import msgspec
-
 from gongfu.core.base import Base
-from gongfu.core.display import Display
-from gongfu.core.errors import ToolFailure
+from gongfu.core.display import Display, refusal_display
 from gongfu.core.events import QuestionAsked, ToolOutput, ToolStarted
 from gongfu.core.ids import new_id
-from gongfu.core.messages import CallPart
+from gongfu.core.messages import CallPart, Message
 from gongfu.engine.guard import Guard, Hooks, Said
 from gongfu.engine.pending import Pending
 from gongfu.engine.permit import Denial, Permit
 from gongfu.engine.ruling import Ruling
 from gongfu.engine.stream import EventStream
 from gongfu.tools.protocol import Facts, Leave, Outcome, Tool
-from gongfu.tools.validate import validate
 
 
 class Refused(Base, frozen=True):
@@ -80,6 +76,7 @@ class Attempt:
         self._guard = guard
         self._hooks = hooks
         self.ruling: Ruling | None = None
+        self.note: Callable[[Message], None] = lambda _: None  # takes notes of hooks for the next request
 
     async def run(
         self, call: CallPart, tool: Tool, args: dict[str, Any], *, room: int, started: Callable[[], None]
@@ -87,11 +84,12 @@ class Attempt:
         """Judge and run one call with validated arguments; `started` is called when the tool itself begins."""
         said = Said()
         if self._hooks is not None and self._hooks.wants("before_tool", call.name):
-            data = {"tool": call.name, "arguments": args}
-            said = await self._hooks.fire("before_tool", data, tool=call.name, call=call.id)
+            from gongfu.engine.hooked_calls import ask_before  # only where there are hooks
+
+            args, said = await ask_before(self._hooks, call, tool, args, self.note)
             if said.decision in ("deny", "block"):
-                return Refused(text=f"Refused by a hook of the user: {said.reason or 'no reason given'}")
-            args = _changed(tool, args, said)
+                text = f"Refused by a hook of the user: {said.reason or 'no reason given'}"
+                return Refused(text=text, display=refusal_display("hooks.call_refused", about=said.reason, by="hook"))
         facts: Facts = await tool.facts(args)
         if self.ruling is not None and (wait := self.ruling.why_wait(facts)):
             return Refused(text=wait)
@@ -102,31 +100,12 @@ class Attempt:
             await self._guard.before_change(self._turn, facts.writes)
         self._stream.emit(ToolStarted(call=call.id, name=call.name, arguments=args, title=facts.title))
         started()
-        outcome = await tool.run(args, Context(call, self._stream, self._pending, room, leave))
-        return await self._after(call, args, outcome, said)
+        context = Context(call, self._stream, self._pending, room, leave)
+        if self._hooks is None or not self._hooks.wants("after_tool", call.name):
+            return await tool.run(args, context)
+        from gongfu.engine.hooked_calls import run_and_tell  # only where there are hooks
 
-    async def _after(self, call: CallPart, args: dict[str, Any], outcome: Outcome, before: Said) -> Outcome:
-        notes = before.notes
-        if self._hooks is not None and self._hooks.wants("after_tool", call.name):
-            result = {"status": outcome.status, "text": outcome.text}
-            data = {"tool": call.name, "arguments": args, "result": result}
-            after = await self._hooks.fire("after_tool", data, tool=call.name, call=call.id)
-            told = (f"A hook of the user objects: {after.reason}",) if after.decision in ("deny", "block") else ()
-            notes = (*notes, *told, *after.notes)
-        if not notes:
-            return outcome
-        added = "".join(f"\n[{note}]" for note in notes)
-        return msgspec.structs.replace(outcome, text=outcome.text + added)
-
-
-def _changed(tool: Tool, args: dict[str, Any], said: Said) -> dict[str, Any]:
-    """The arguments as a hook wants them. ToolFailure when they do not fit the tool."""
-    if said.arguments is None:
-        return args
-    checked = validate(tool.spec.parameters, said.arguments)
-    if checked.problem:
-        raise ToolFailure(f"A hook of the user changed the arguments, and they do not fit: {checked.problem}")
-    return checked.args
+        return await run_and_tell(self._hooks, call, tool, args, context, self.note)
 
 
 def _may_change(facts: Facts) -> bool:

@@ -30,7 +30,14 @@ def planner_of(session: Session) -> Planner:
 
 
 async def compact(session: Session, chain: Sequence[ModelProvider], focus: str) -> EpochOpened | None:
-    """Fold by hand: None when nothing would be gained. Summaries are made first, by the models that may."""
+    """Fold by hand: None when nothing would be gained. Summaries are made first, by the models that may.
+
+    UserError when a hook does not want it.
+    """
+    if session.kit.hooks is not None and session.kit.hooks.wants("before_compact"):
+        from gongfu.engine.hooked import before_compact  # only where there are hooks
+
+        await before_compact(session.kit.hooks, focus)
     await session.summaries.compact(focus)
     info = chain[0].info
     return session.planner.fold_now(info, budget_of(session.kit.agent, session.state, info), focus)

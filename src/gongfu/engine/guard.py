@@ -45,9 +45,13 @@ class Said(Base, frozen=True):
 
 
 class Hooks(Protocol):
-    """The hooks of one session. `stop` tells why one of them wants the turn to end; "" when none does."""
+    """The hooks of one session. `stop` tells why one of them wants the turn to end; "" when none does.
+
+    `greeted`: they know that the session has begun.
+    """
 
     stop: str
+    greeted: bool
 
     def wants(self, event: HookEvent, tool: str = "") -> bool:
         """Whether any hook is there for it; nothing else is done when not."""

@@ -70,6 +70,7 @@ class Hooking:
         self._patient = False
         self._none_beside = anyio.Event()
         self.stop = ""  # why a hook wants the turn to end
+        self.greeted = False  # they know that the session has begun
 
     def wants(self, event: HookEvent, tool: str = "") -> bool:
         """Whether any hook is there for it; nothing else is done when not."""

@@ -22,6 +22,10 @@ class Inbox:
         self._spoken = True
         self._news.set()
 
+    def note(self, message: Message) -> None:
+        """A note that goes with the next request; it wakes nobody."""
+        self._messages.append(message)
+
     def expect(self) -> None:
         """One more report will come."""
         self._expected += 1

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gongfu.core.errors import UserError
 from gongfu.core.events import AnyEvent, QuestionAnswered, QuestionAsked
+from gongfu.engine.guard import Hooks
 
 Answers: TypeAlias = Literal["ask", "no"]
 By: TypeAlias = Literal["person", "policy", "timeout", "cancel"]
@@ -22,10 +23,14 @@ class _Waiting:
 
 
 class Pending:
-    """Asks through events and waits for `answer`. With `answers="no"` nobody is there: the policy answers at once."""
+    """Asks through events and waits for `answer`. With `answers="no"` nobody is there: the policy answers at once.
 
-    def __init__(self, emit: Callable[[AnyEvent], None], answers: Answers) -> None:
+    `hooks` are told of a question that waits.
+    """
+
+    def __init__(self, emit: Callable[[AnyEvent], None], answers: Answers, hooks: Hooks | None = None) -> None:
         self._emit = emit
+        self._hooks = hooks
         self._answers: Answers = answers
         self._waiting: dict[str, _Waiting] = {}
         self._one = anyio.Lock()
@@ -48,6 +53,7 @@ class Pending:
         by: By = "cancel"
         answer = question.default
         self._emit(question)
+        self._tell(question)
         try:
             with anyio.move_on_after(question.seconds):
                 await waiting.done.wait()
@@ -57,6 +63,12 @@ class Pending:
             del self._waiting[question.question]
             self._emit(QuestionAnswered(question=question.question, answer=answer, by=by))
         return answer, by
+
+    def _tell(self, question: QuestionAsked) -> None:
+        if self._hooks is not None and self._hooks.wants("notification"):
+            from gongfu.engine.hooked import tell_question  # only where there are hooks
+
+            tell_question(self._hooks, question)
 
     def answer(self, question: str, answer: str) -> None:
         """Answer a waiting question; UserError when none of that id waits."""

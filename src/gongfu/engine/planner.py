@@ -191,6 +191,13 @@ class Planner:
             return "tools" if before.stable.partition(".")[2] != self._stable.partition(".")[2] else "mode"
         return "cold" if self._clock() - self._state.answered_at > CACHE_SECONDS else None
 
+    def fold_due(self, info: ModelInfo, budget: Budget, tail: Sequence[str] = (), *, overflow: bool) -> str:
+        """Why `plan` would try to fold now; "" when it would not. Nothing is recorded."""
+        self._state.context.view.sync(self._state.transcript.messages)
+        self._price_for(info)
+        raw = self._raw(info, self._standing(info, budget)) + sum(map(text_tokens, tail))
+        return self._due(info, budget, calibrated(raw, self._ratios(info)), overflow=overflow) or ""
+
     def fold_now(self, info: ModelInfo, budget: Budget, focus: str) -> EpochOpened | None:
         """Fold because a person wants it."""
         self._state.context.view.sync(self._state.transcript.messages)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,13 +16,15 @@ from gongfu.context.pairing import CANCELLED, NOT_BEGUN, RULES_CHANGED
 from gongfu.core.base import Base
 from gongfu.core.display import Display
 from gongfu.core.errors import LimitReached, Overflow, ProviderFault, Refusal, UserError, root_of
-from gongfu.core.events import MessageAdded, TurnFinished, TurnStarted, TurnStatus
+from gongfu.core.events import AnyEvent, MessageAdded, TurnFinished, TurnStarted, TurnStatus
 from gongfu.core.ids import new_id
+from gongfu.core.messages import Message
 from gongfu.engine.answer import bare, problem_of
 from gongfu.engine.asker import Asker
 from gongfu.engine.attempt import Attempt
 from gongfu.engine.circles import Circles
 from gongfu.engine.dispatch import Dispatcher
+from gongfu.engine.guard import Hooks
 from gongfu.engine.limits import Limits, LimitSpec
 from gongfu.engine.permit import Permit
 from gongfu.engine.ruling import Ruling
@@ -53,6 +56,7 @@ class Runner:
         self._started = time.monotonic()
         self._requests = session.state.requests
         self._turn = new_id("t")
+        self._opened = False
 
     @property
     def turn(self) -> str:
@@ -77,7 +81,9 @@ class Runner:
 
     async def run(self) -> TurnFinished:
         """Run the turn; the event that ended it. Only an end of the whole program gets past here."""
-        self._open()
+        hooks = self._session.kit.hooks
+        if hooks is None:
+            self._open()
         end: _End | None = None
         try:
             with self._scope:
@@ -88,35 +94,57 @@ class Runner:
             if end is None:
                 end = self._after_cancel()
         finally:
+            if not self._opened:  # it was stopped while hooks were asked
+                self._open()
             with anyio.CancelScope(shield=True):
                 await self._session.children.stop()
                 if self._session.guard is not None and not self._session.main_turn:
                     await self._session.guard.turn_ended(self._turn)
             finished = self._close(end or _End(status="cancelled", reason="engine.cancelled"))
+            if hooks is not None:
+                from gongfu.engine.hooked import tell_end
+
+                tell_end(hooks, finished)
         return finished
 
-    def _open(self) -> None:
+    def _open(self, before: Sequence[AnyEvent] = (), after: Sequence[AnyEvent] = (), *, blocked: bool = False) -> None:
         session = self._session
+        self._opened = True
         session.namer.turn_began()
         if self.prompt:
             session.close_calls(session.state.transcript.open_calls, "interrupted", NOT_BEGUN)
         session.stream.emit(
             *session.open_with(session.kit.environment()),
+            *before,
             TurnStarted(
                 turn=self._turn,
                 model=self._chain[0].info.ref,
                 permission=session.kit.agent.mode,
                 prompt=self.prompt,
                 resumed=not self.prompt,
+                blocked=blocked,
             ),
+            *after,
         )
 
     async def _guarded(self) -> _End:
         try:
+            hooks = self._session.kit.hooks
+            if hooks is not None:
+                await self._greet(hooks)
             await self._course()
             return _End(status="done")
         except Exception as error:  # noqa: BLE001 - the edge of a session: its fault must not end the others
             return self._told(root_of(error))
+
+    async def _greet(self, hooks: Hooks) -> None:
+        """Let the hooks see the prompt before the turn opens. Refusal when one does not let it through."""
+        from gongfu.engine.hooked import greet  # only where there are hooks
+
+        greeting = await greet(self._session, hooks, self.prompt)
+        self._open(greeting.before, greeting.after, blocked=bool(greeting.blocked))
+        if greeting.blocked:
+            raise Refusal("hooks.prompt_blocked", reason=greeting.blocked.rstrip(".。"))
 
     def _told(self, error: BaseException) -> _End:
         match error:
@@ -150,6 +178,10 @@ class Runner:
             tail=lambda: (*session.tail(), *stale_todo(state), *self._limits.tail()),
             partial=lambda text: self._words.add(text, more=True),
         )
+        if kit.hooks is not None and kit.hooks.wants("before_compact"):
+            from gongfu.engine.hooked import before_fold  # only where there are hooks
+
+            asker.before_fold = partial(before_fold, session, kit.hooks)
         if session.above is None:
             session.denied = set()
         permit = Permit(
@@ -169,6 +201,7 @@ class Runner:
             guard=session.guard,
             hooks=kit.hooks,
         )
+        attempt.note = session.inbox.note
         attempt.ruling = Ruling(state, stream.emit, kit.workspace.root)
         dispatcher = Dispatcher(
             tools=kit.registry,
@@ -187,13 +220,35 @@ class Runner:
             dispatcher=dispatcher,
             limits=self._limits,
             state=state,
-            steering=session.inbox.take,
-            more=session.inbox.more,
+            steering=self._steering,
+            more=session.inbox.more if kit.hooks is None else self._more(kit.hooks),
             emit=stream.emit,
             check=self._check,
             words=self._words,
         )
         session.summaries.use = asker.use()
+
+    def _steering(self) -> list[Message]:
+        hooks = self._session.kit.hooks
+        if hooks is not None and hooks.stop:
+            reason, hooks.stop = hooks.stop, ""
+            raise Refusal("hooks.stopped", reason=reason.rstrip(".。"))
+        return self._session.inbox.take()
+
+    def _more(self, hooks: Hooks) -> Callable[[], Awaitable[bool]]:
+        from gongfu.engine.hooked import Stays  # only where there are hooks
+
+        inbox, stays = self._session.inbox, Stays(hooks)
+
+        async def more() -> bool:
+            if await inbox.more():
+                return True
+            if self._words.text.strip() and (note := await stays.ask(self._words.text)) is not None:
+                inbox.note(note)
+                return True
+            return False
+
+        return more
 
     def _batch_done(self, displays: Mapping[str, Display], asker: Asker) -> None:
         self._session.namer.batch_done(displays)

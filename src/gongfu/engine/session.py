@@ -58,7 +58,7 @@ class Session:
         kit = self.kit = equip(self)
         self.state = SessionState()
         self.stream = EventStream(id, kit.journal, self.state)
-        self.pending = Pending(self.stream.emit, kit.answers)
+        self.pending = Pending(self.stream.emit, kit.answers, kit.hooks)
         self.grants = Grants(kit.consent.book, str(kit.workspace.root))
         self.denied: set[str] = set()  # what was refused in this turn
         self.ledger = Ledger()

@@ -133,7 +133,7 @@ class SessionState:
                 self.turn = event
                 self._began = (self.at, *self._lines())
                 queued = self.queue.pop(prompt, None)
-                if queued is not None:
+                if queued is not None and not event.blocked:
                     self.schema = queued.schema
                     self.context.turn_started(len(self.transcript.messages))
                     self.transcript.apply(MessageAdded(message=queued.message))

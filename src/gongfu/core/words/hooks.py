@@ -18,6 +18,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "A hook refused the prompt: {reason}. The model was not asked.",
         "钩子拒绝了这条提示：{reason}。没有询问模型。",
     ),
+    "call_refused": ("a hook says: {about}", "钩子说：{about}"),
     "stopped": ("A hook ended the turn: {reason}.", "钩子结束了这一轮：{reason}。"),
     "compact_blocked": (
         "A hook does not let the context be folded: {reason}. Nothing was changed.",
