@@ -30,18 +30,20 @@ def restore(
     want: bytes,
     now: bytes,
     only: Collection[str] | None = None,
+    exact: bool = False,
     check: Callable[[], None] | None = None,
 ) -> Restored:
     """Make the files below `root` what the tree `want` says, where it differs from `now`, the tree of how they are.
 
     All contents are looked for in `store` first: UserError, and nothing is touched, when one is missing. A path is
     changed only when it still is as `now` says, so that nothing is lost which no checkpoint holds; when it is as wanted
-    already, nothing is done. `only` are paths as `Changes` gives them: others, and what is not below them, stay. Files
-    are replaced whole, with their exact mode; their time of change is the present, so that build tools see it. Folders
-    go only when they are empty. `check` is called between files and may raise to stop; restoring again goes on.
+    already, nothing is done. `only` are paths as `Changes` gives them: others, and what is not below them, stay; with
+    `exact` also what is below them. Files are replaced whole, with their exact mode; their time of change is the
+    present, so that build tools see it. Folders go only when they are empty. `check` is called between
+    files and may raise to stop; restoring again goes on.
     """
     wanted, current = Tree(want), Tree(now)
-    plan = _Plan(wanted, current, only)
+    plan = _Plan(wanted, current, only, exact=exact)
     _look_for(store, plan.writes)
     work = _Restoring(Places(str(root)), store, check)
     try:
@@ -67,7 +69,8 @@ def restore(
 class _Plan:
     """What is to be done, in order: paths as texts, relative to the root."""
 
-    def __init__(self, want: Tree, now: Tree, only: Collection[str] | None) -> None:
+    def __init__(self, want: Tree, now: Tree, only: Collection[str] | None, *, exact: bool) -> None:
+        self._exact = exact
         self.deletions: list[tuple[str, Item, None]] = []
         self.new_folders: list[tuple[str, int]] = []
         self.writes: list[tuple[str, Item | None, Item]] = []
@@ -111,7 +114,7 @@ class _Plan:
     def _named(self, path: str) -> bool:
         if self._only is None:
             return True
-        return path in self._only or any(above in self._only for above in _above(path))
+        return path in self._only or (not self._exact and any(above in self._only for above in _above(path)))
 
 
 def _above(path: str) -> Iterator[str]:
