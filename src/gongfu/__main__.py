@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -21,5 +22,15 @@ def main() -> None:
     sys.exit(code)
 
 
+def _leave_folder() -> None:
+    """Look for modules where Gongfu lies and not in the current folder, which `python -m` puts first: a repository may
+    bring modules that are called like others.
+    """
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib is not loaded yet
+    if not sys.flags.safe_path and sys.path[0] != own:
+        del sys.path[0]
+
+
 if __name__ == "__main__":
+    _leave_folder()
     main()

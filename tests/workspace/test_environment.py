@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,8 +34,15 @@ def test_a_secret_by_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_a_look_alike_stays(name: str) -> None:
-    assert not is_secret(name, "x")
-    assert child_env({name: "x"})[name]
+    assert not is_secret(name, "/x")
+    assert child_env({name: "/x"})[name]
+
+
+def test_programs_are_not_looked_for_in_the_current_folder() -> None:
+    """A repository may bring programs that are called like the system's."""
+    path = os.pathsep.join(["", ".", "bin", "/usr/bin", "node_modules/.bin", "../x", "/bin", ""])
+    assert child_env({"PATH": path})["PATH"] == os.pathsep.join(["/usr/bin", "/bin"])
+    assert child_env({"PATH": path}, trusted=True)["PATH"] == path
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from gongfu.workspace.names import show_name
 
 Kind: TypeAlias = Literal[
     "settings", "hook", "server", "tool", "command", "skill", "agent", "mode", "flow", "file", "git", "git_hook",
-    "outside", "no_file", "too_large", "too_many", "unreadable",
+    "unclear", "outside", "no_file", "too_large", "too_many", "unreadable",
 ]  # fmt: skip
 
 _FOLDERS: Final[dict[str, Kind]] = {
@@ -80,7 +80,7 @@ def _of_settings(path: Path, name: str, new: bool) -> Iterator[Effect]:
         listed = isinstance(given, list | tuple)
         hooks = hooks_of(msgspec.convert(given, tuple[Hook, ...]) if listed else cast("dict[str, Any]", given))
     except (ConfigError, Unfit, ValueError):
-        yield Effect(kind="unreadable", name=name, new=new)
+        yield Effect(kind="unclear", name=name, new=new)
         return
     others = sorted(str(key) for key in data if key != "hooks")
     if others:
@@ -99,7 +99,7 @@ def _of_servers(path: Path, new: bool) -> Iterator[Effect]:
         whole = None
     servers = cast("dict[str, Any]", whole).get("mcpServers") if isinstance(whole, dict) else None
     if not isinstance(servers, dict):
-        yield Effect(kind="unreadable", name=_SERVERS, new=new)
+        yield Effect(kind="unclear", name=_SERVERS, new=new)
         return
     for name, server in cast("dict[str, Any]", servers).items():
         yield Effect(kind="server", name=show_name(name), runs=show_name(_started(server)), new=new)

@@ -21,7 +21,7 @@ from gongfu.toolkit.places import Places
 from gongfu.toolkit.ripgrep import search_with_rg
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Claim, Facts, Outcome, Toolset
-from gongfu.workspace.environment import child_env
+from gongfu.workspace.environment import child_env, search_path
 from gongfu.workspace.globs import path_regex
 from gongfu.workspace.ignore import Walk, walk
 from gongfu.workspace.protect import why_protected
@@ -188,7 +188,7 @@ class SearchTools:
         if self._rg is None:
             from shutil import which  # only when something is searched
 
-            self._rg = which("rg", path=self._env.get("PATH")) or ""
+            self._rg = which("rg", path=search_path(self._env)) or ""
         return self._rg
 
     # --- files ----------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 
@@ -71,12 +72,20 @@ def is_secret(name: str, value: str) -> bool:
     return bool(re.search(LOOKS, value) or ("://" in value and re.search(LOGIN_IN_URL, value)))
 
 
+def search_path(env: Mapping[str, str]) -> str:
+    """Where programs are looked for: `PATH` without what depends on the current folder, since a repository may bring
+    programs that are called like the system's.
+    """
+    path = env.get("PATH", os.defpath)
+    return os.pathsep.join(folder for folder in path.split(os.pathsep) if os.path.isabs(folder.strip('"')))  # noqa: PTH117
+
+
 def child_env(env: Mapping[str, str], *, keep: Iterable[str] = (), trusted: bool = False) -> dict[str, str]:
     """The environment that commands of the model get, made from `env`.
 
     Secrets are left out unless `keep` names them. Pagers, editors and prompts for credentials are switched off. Unless
     the folder is `trusted`, git runs no monitor, hook or proxy that a repository's configuration names (filters and
-    drivers: see `git.GitGuard`).
+    drivers: see `git.GitGuard`), and no program is looked for in the current folder (see `search_path`).
     """
     wanted = set(keep)
     child = {name: value for name, value in env.items() if name in wanted or not is_secret(name, value)}
@@ -88,6 +97,8 @@ def child_env(env: Mapping[str, str], *, keep: Iterable[str] = (), trusted: bool
     child["GIT_SSH_COMMAND"] = batch_ssh(env.get("GIT_SSH_COMMAND") or env.get("GIT_SSH") or "ssh")
     if not trusted:
         child.update(static_settings(child))
+        if "PATH" in child:
+            child["PATH"] = search_path(child)
     return child
 
 

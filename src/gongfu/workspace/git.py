@@ -14,6 +14,7 @@ from gongfu.workspace.environment import batch_ssh, child_env
 from gongfu.workspace.git_guard import (
     STATIC,
     Setting,
+    included,
     names_programs,
     parse_listing,
     replacements,
@@ -43,6 +44,7 @@ _SSH = "core.sshcommand"
 _KEPT = (_SSH, "core.hookspath", "protocol.ext.allow")
 _PERSONS = rb"(?i)sshcommand|hookspath|\[\s*(?:include|protocol)"
 _HOOKS_PATH = rb"(?i)hookspath"
+_INCLUDES = rb"(?i)\[\s*include"
 _PLACES = 16
 _ENTRIES = 500
 _MAX_CONFIG = 1 << 20
@@ -167,7 +169,7 @@ def _read(file: str) -> bytes:
 def places_in(command: str, cwd: Path) -> list[Path]:
     """Where a command line may meet a repository: `cwd`, the folders that it names, repositories just below `cwd`."""
     found, start = [cwd], str(cwd)
-    for word in dict.fromkeys(re.findall(_WORD, command)):
+    for word in dict.fromkeys(p for whole in re.findall(_WORD, command) for p in (whole, *whole.split("=", 1)[1:])):
         name = os.path.expanduser(word) if word.startswith("~") else word  # noqa: PTH111 - pathlib raises without a home
         text = joined(start, name)
         if os.path.isdir(text) and (folder := Path(text)) not in found:  # noqa: PTH112
@@ -285,10 +287,20 @@ class GitGuard:
             return self._known[git_dir][1]
         settings: list[Setting] = []
         shared = os.path.dirname(files[0])  # noqa: PTH120
-        for folder in dict.fromkeys(os.path.dirname(file) for file in files if suspect(_read(file))):  # noqa: PTH120
-            settings.extend(replacements(await self._listing(git_dir if folder == shared else folder)))
-        self._known[git_dir] = (state, settings)
+        texts = {file: text for file in files if suspect(text := _read(file))}
+        for folder in dict.fromkeys(os.path.dirname(file) for file in texts):  # noqa: PTH120
+            entries = await self._listing(git_dir if folder == shared else folder)
+            settings.extend(replacements([*entries, *await self._conditional(entries, folder)]))
+        if not any(re.search(_INCLUDES, text) for text in texts.values()):  # what is included may change unseen
+            self._known[git_dir] = (state, settings)
         return settings
+
+    async def _conditional(self, entries: list[tuple[str, str, str]], folder: str) -> list[tuple[str, str, str]]:
+        """What a repository includes on a condition, whether it holds now or not: one command may fulfil it."""
+        found: list[tuple[str, str, str]] = []
+        for file in included(entries, folder):
+            found += [("local", key, value) for _, key, value in await self._listing(None, file)]
+        return found
 
     async def programs(self, place: Path) -> list[Setting]:
         """The settings of the repository around `place` that would run programs, with their values."""
@@ -296,8 +308,8 @@ class GitGuard:
         entries = await self._listing(git_dir) if git_dir else []
         return [(key, value) for scope, key, value in entries if scope in _OWN and runs_program(key, value)]
 
-    async def _listing(self, git_dir: str | None) -> list[tuple[str, str, str]]:
-        argv = ["git", "config", "--list", "--show-scope", "--includes", "-z"]
+    async def _listing(self, git_dir: str | None, file: str = "") -> list[tuple[str, str, str]]:
+        argv = ["git", "config", *(["--file", file] if file else []), "--list", "--show-scope", "--includes", "-z"]
         env = own_env(self._env)
         env["GIT_DIR"] = git_dir or os.devnull
         try:

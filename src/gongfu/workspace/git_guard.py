@@ -7,6 +7,7 @@ value that the person has given it for all repositories.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
@@ -116,6 +117,13 @@ def parse_listing(listing: bytes) -> list[tuple[str, str, str]]:
         key, _, value = entry.partition("\n")
         found.append((scope, key, value))
     return found
+
+
+def included(entries: Iterable[tuple[str, str, str]], folder: str) -> list[str]:
+    """The files that a repository with its configuration in `folder` includes on a condition."""
+    paths = [v for scope, key, v in entries if scope in ("local", "worktree") and key.startswith("includeif.")]
+    files = (os.path.join(folder, os.path.expanduser(path)) for path in paths)  # noqa: PTH111, PTH118 - may have no home
+    return [file for file in files if os.path.isfile(file)]  # noqa: PTH113
 
 
 def replacements(entries: Iterable[tuple[str, str, str]]) -> list[Setting]:

@@ -134,7 +134,7 @@ class LocalServer:
             _check_runtime()
             _check_memory(self.model)
         argv = [
-            *(self._program or (sys.executable, "-m", "gongfu.models.local.serve")),
+            *(self._program or (sys.executable, "-P", "-m", "gongfu.models.local.serve")),
             *("--model", str(path), "--name", self.model.name, "--record", str(self._record)),
             *("--beat", str(self._beat), "--idle", str(self._idle)),
         ]  # fmt: skip

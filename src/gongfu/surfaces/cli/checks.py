@@ -22,6 +22,7 @@ from gongfu.surfaces.cli.opening import opened
 from gongfu.surfaces.cli.options import Opening
 from gongfu.surfaces.cli.output import encodable
 from gongfu.surfaces.cli.render.numbers import size, tokens
+from gongfu.workspace.environment import search_path
 from gongfu.workspace.process import run
 
 Level = Literal["ok", "warn", "fail", "info"]
@@ -69,7 +70,7 @@ def _terminal(cli: Cli) -> Check:
 
 async def _version(cli: Cli, program: str) -> str:
     """The first line that `program --version` prints; "" when there is no such program."""
-    path = shutil.which(program, path=cli.env.get("PATH"))
+    path = shutil.which(program, path=search_path(cli.env))
     if not path:
         return ""
     finished = await run([path, "--version"], cwd=Path(path).parent, env=dict(cli.env), timeout=_SECONDS)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 
 from gongfu.config import edit
-from gongfu.config.load import Flags, Loaded, load, settings_file
+from gongfu.config.load import PROJECT_FILE, Flags, Loaded, load, settings_file
 from gongfu.config.paths import places
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.table import table
@@ -20,8 +20,16 @@ from gongfu.workspace.root import find_root
 
 def _load(cli: Cli, config: str | None, root: str | None) -> Loaded:
     project = Path(root).absolute() if root else find_root(Path(), allow=True)
+    found, trusted = places(cli.env), False
+    if (project / PROJECT_FILE).exists():
+        from gongfu.app.trust import judge  # the app loads only where a project has settings
+
+        trusted = judge(found, project.resolve()).trusted
     flags = Flags(language=cli.wanted_language)
-    return load(places(cli.env), project=project, project_trusted=False, env=cli.env, flags=flags, name=config or "")
+    loaded = load(found, project=project, project_trusted=trusted, env=cli.env, flags=flags, name=config or "")
+    for notice in loaded.notices:
+        cli.note(cli.say.told(notice.key, notice.values))
+    return loaded
 
 
 def list_settings(cli: Cli, *, whole: bool, as_json: bool, config: str | None, root: str | None) -> int:

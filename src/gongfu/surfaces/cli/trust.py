@@ -103,9 +103,9 @@ def _trust(cli: Cli, found: Places, root: Path, *, yes: bool, as_json: bool) -> 
     if not as_json:
         if shown:
             show_effects(cli, shown, name)
-        cli.out.line(
-            cli.say("trust.is_trusted" if trusted else "trust.nothing" if not shown else "trust.not_yet", path=name)
-        )
+        if trusted or not yes:
+            state = "is_trusted" if trusted else "not_yet" if shown else "nothing"
+            cli.out.line(cli.say(f"trust.{state}", path=name))
     if not trusted and (yes or shown):
         check(now.findings, root)
         if yes or (not as_json and can_ask(cli) and confirm(cli, cli.say("trust.question"))):
