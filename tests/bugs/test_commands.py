@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from gongfu.toolkit.shell import ShellTools
-from gongfu.tools.protocol import Outcome
+from gongfu.tools.protocol import Leave, Outcome
 from gongfu.workspace.jobs import Jobs
 from tests.bugs.traps import git, person, plain_repository
 from tests.processes import living
@@ -28,7 +28,9 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 async def sh(tools: ShellTools, command: str, **more) -> Outcome:
-    return await tools.shell.run({"command": command, **more}, Ctx())
+    ctx = Ctx()
+    ctx.leave = Leave(network=True)  # the tests bring servers of their own
+    return await tools.shell.run({"command": command, **more}, ctx)
 
 
 @pytest.mark.parametrize(

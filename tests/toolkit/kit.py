@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
+from gongfu.config.settings import Sandbox as SandboxSettings
 from gongfu.core.errors import UserError
 from gongfu.core.events import JobChanged
 from gongfu.toolkit.shell import ShellTools
+from gongfu.tools.protocol import Leave
 from gongfu.workspace.jobs import Jobs
+from gongfu.workspace.root import Workspace
+from gongfu.workspace.sandbox.sandbox import Sandbox
+
+SANDBOX = os.environ.get("GONGFU_TEST_SANDBOX", "off")  # the tests of commands hold in any
 
 
 class Ctx:
@@ -19,6 +26,7 @@ class Ctx:
     def __init__(self, answer: tuple[str, Literal["person", "policy", "timeout", "cancel"]] = ("", "policy")) -> None:
         self.call_id = "call"
         self.room = 32_768
+        self.leave = Leave()
         self.shown = ""
         self.pieces: list[str] = []
         self.asked: list[tuple] = []
@@ -74,10 +82,13 @@ async def shell_tools(
     changes: list[JobChanged] | None = None,
     **more,
 ) -> AsyncGenerator[ShellTools, None]:
-    """The tools of one session; its jobs end with the block."""
+    """The tools of one session; its jobs end with the block. They run in the sandbox that is asked for."""
     store = store or Store(directory)
     jobs = Jobs(changed=(changes if changes is not None else []).append, artifact=store.writer)
+    kind = more.pop("sandbox", SANDBOX)
+    sandbox = Sandbox(SandboxSettings(kind=kind), Workspace(directory, directory), env)
     try:
-        yield ShellTools(directory=directory, env=env, jobs=jobs, artifact=store.writer, **more)
+        yield ShellTools(directory=directory, env=env, jobs=jobs, artifact=store.writer, sandbox=sandbox, **more)
     finally:
         await jobs.close()
+        await sandbox.close()

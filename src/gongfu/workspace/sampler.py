@@ -8,6 +8,7 @@ an open connection.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from typing import Protocol
 
 from gongfu.workspace.activity import Sample
 from gongfu.workspace.proctree import Proc, Table, family, read_small, snapshot
-from gongfu.workspace.sockets import LISTENING, inodes_of, tcp_sockets
+from gongfu.workspace.sockets import LISTENING, inodes_of, listening_in, tcp_sockets
 
 
 class Watched(Protocol):
@@ -66,10 +67,22 @@ class Sampler:
         if sys.platform != "linux":
             return _portable_ports(pids)
         inodes = inodes_of(pids)
-        return tuple(sorted({s.port for s in tcp_sockets() if s.state == LISTENING and s.inode in inodes}))
+        all_sockets = [*tcp_sockets(), *(s for pid in _one_of_each_network(pids) for s in listening_in(pid))]
+        return tuple(sorted({s.port for s in all_sockets if s.state == LISTENING and s.inode in inodes}))
 
     def _alive(self, table: Table) -> frozenset[int]:
         return family(table, self._child.pid, reaped=self._child.code is not None)
+
+
+def _one_of_each_network(pids: frozenset[int]) -> list[int]:
+    """One process of each network namespace that is not our own: a sandbox gives commands one of theirs."""
+    found: dict[str, int] = {}
+    for pid in ("self", *pids):
+        try:
+            found.setdefault(os.readlink(f"/proc/{pid}/ns/net"), 0 if pid == "self" else int(pid))  # noqa: PTH115
+        except OSError:
+            continue
+    return [pid for pid in found.values() if pid]
 
 
 def _risen(before: Mapping[int, int], now: Mapping[int, int]) -> int:

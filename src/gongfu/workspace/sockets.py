@@ -75,6 +75,21 @@ def parse_answer(body: bytes) -> TcpSocket:
     return TcpSocket(inode=inode, state=state, port=int.from_bytes(address[:2], "big"), moved=moved)
 
 
+def listening_in(pid: int) -> list[TcpSocket]:
+    """The TCP sockets that listen in the network namespace of a process, as `/proc/<pid>/net/tcp` (proc(5)) has them."""
+    found: list[TcpSocket] = []
+    for name in ("tcp", "tcp6"):
+        try:
+            with open(f"/proc/{pid}/net/{name}", encoding="ascii") as table:  # noqa: PTH123
+                rows = [line.split() for line in table.read().splitlines()[1:]]
+        except OSError:
+            continue
+        for row in rows:
+            if len(row) > 9 and int(row[3], 16) == LISTENING:
+                found.append(TcpSocket(inode=int(row[9]), state=LISTENING, port=int(row[1].rpartition(":")[2], 16)))
+    return found
+
+
 def inodes_of(pids: Iterable[int]) -> set[int]:
     """The inodes of all sockets that the processes hold open."""
     found: set[int] = set()
