@@ -36,6 +36,11 @@ class Places(Base, frozen=True):
         return self.home / "gongfu.db"
 
     @property
+    def checkpoints(self) -> Path:
+        """The store of checkpoints of files."""
+        return self.home / "checkpoints.sqlite"
+
+    @property
     def artifacts(self) -> Path:
         """Folder of whole outputs, one folder a session."""
         return self.home / "artifacts"

@@ -31,6 +31,18 @@ TEXT: dict[str, tuple[str, str]] = {
         "显示会话的某个请求带了什么、略去了什么及原因，以及提示缓存能复用多少。\n\n"
         "不指定时为最近的会话和它最后一个主请求。不锁定也不更改任何内容。",
     ),
+    "permissions": (
+        "Show what may run here without asking: the mode, your rules, what you granted for this project.",
+        "查看在这里无需询问即可运行的内容：模式、你的规则、你为本项目允许的内容。",
+    ),
+    "permissions_check": (
+        "Show how a command line is judged, part by part and by every mode. Nothing runs.",
+        "查看某条命令会如何判断：逐个部分、各个模式。不会运行任何内容。",
+    ),
+    "permissions_revoke": (
+        "Take back what was granted for this project.",
+        "收回为本项目允许的内容。",
+    ),
     "rules": (
         "Show and decide which project rules are delivered.\n\n"
         "Rules are AGENTS.md, CLAUDE.md and .gongfu/rules/*.md. A session keeps those that it began with until you refresh it.",
@@ -73,6 +85,45 @@ TEXT: dict[str, tuple[str, str]] = {
     "demo": ("Watch the agent find and fix a bug in a small repository.", "观看智能体在小仓库中找到并修复一个错误。"),
     "completion": ("Print the script that lets a shell complete commands.", "输出让 shell 自动补全命令的脚本。"),
     # --- options of every command
+    "undo": (
+        "Give files back to how they were before the last turn that changed any.\n\n"
+        "The session that changed files here last when none is named; again goes one turn further back. What somebody"
+        " else changed since is kept and named. Nothing is lost: `gongfu redo` takes an undo back.",
+        "将文件恢复到最近一轮改动之前。\n\n"
+        "不指定会话时为最近改动过文件的会话；再次执行会再退一轮。之后被他人改动的文件保持原样并列出。"
+        "不会丢失任何内容：`gongfu redo` 可收回撤销。",
+    ),
+    "redo": (
+        "Take back the last undo, as long as no turn changed files after it.",
+        "收回最近一次撤销（之后没有新的改动时）。",
+    ),
+    "rewind": (
+        "Go back to before an earlier prompt, with talk and files.\n\n"
+        "The talk goes on in a new session that ends there; the old one stays as it is. The prompt is printed, so that"
+        " it can be put otherwise.",
+        "回到先前某个提示之前，对话与文件一并退回。\n\n对话在截止于该处的新会话中继续，原会话保持不变。会输出原提示，便于修改后重新提出。",
+    ),
+    "checkpoints": (
+        "Show which turns changed files, and what is kept of them.",
+        "显示哪些轮次改动过文件及所保存的内容。",
+    ),
+    "checkpoints_list": ("List the turns of a session that changed files.", "列出会话中改动过文件的轮次。"),
+    "checkpoints_show": (
+        "Show what a turn or an undo changed, by its checkpoint.",
+        "按检查点显示某轮或某次撤销改动了什么。",
+    ),
+    "checkpoints_restore": (
+        "Give all files back as a checkpoint has them, whoever changed them since.",
+        "将所有文件恢复为检查点中的样子，无论之后由谁改动。",
+    ),
+    "opt_undo_turns": ("Undo the last N turns that changed files.", "撤销最近 N 轮的文件改动。"),
+    "opt_undo_force": ("Also give back what somebody else changed since.", "也恢复之后被他人改动的文件。"),
+    "opt_undo_dry_run": ("Only show what would change.", "只显示将有哪些改动。"),
+    "opt_rewind_to": ("The number of the prompt (the last one otherwise).", "提示的编号（默认为最后一个）。"),
+    "opt_rewind_list": ("List the prompts with their numbers.", "列出各提示及其编号。"),
+    "opt_rewind_talk": ("Leave the files as they are.", "文件保持原样。"),
+    "opt_rewind_files": ("Stay in this session, only the files go back.", "留在本会话，只退回文件。"),
+    "opt_checkpoints_diff": ("Show the changed lines of text files.", "显示文本文件的改动行。"),
     "opt_help": ("Show this help and exit.", "显示帮助并退出。"),
     "opt_version": ("Show the version and exit.", "显示版本并退出。"),
     "opt_lang": ("Language of messages (settings and locale otherwise).", "消息的语言（默认取自设置和系统）。"),
@@ -94,6 +145,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "opt_trust_yes": ("Trust it without a question.", "不再询问，直接信任。"),
     "opt_trust_list": ("List the folders that are trusted.", "列出受信任的文件夹。"),
     "opt_trust_revoke": ("Trust it no longer, and forget what was answered.", "不再信任它，并忘记之前的回答。"),
+    "opt_revoke_all": ("All of it.", "全部收回。"),
     # --- options of `rules`
     "opt_why": ("Why it is excluded (not_applicable otherwise).", "排除的原因（默认 not_applicable）。"),
     "opt_yes_fingerprints": (

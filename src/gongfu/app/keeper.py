@@ -1,0 +1,107 @@
+"""Keeps the files of the workspace for one session, so that a turn can be undone (`engine.guard.Guard`)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from gongfu.core.errors import UserError
+from gongfu.core.events import AnyEvent, WarningRaised
+from gongfu.core.guarded import CheckpointTaken
+
+if TYPE_CHECKING:
+    from gongfu.app.shelf import Kept, Place
+
+T = TypeVar("T")
+_NAMED = 20  # paths that a warning or an event names
+
+
+class Keeper:
+    """The guard of one session. `place` says where the files and the store of checkpoints are.
+
+    The first call of a turn that may change files takes the checkpoint "before", the end of the turn the one "after".
+    When nothing changed in between both are dropped.
+    """
+
+    def __init__(self, session: str, place: Callable[[], Place], emit: Callable[[AnyEvent], None]) -> None:
+        self._session = session
+        self._place = place
+        self._emit = emit
+        self._lock = anyio.Lock()
+        self._turn = ""
+        self._before: Kept | None = None
+        self._failed = False
+        self._touched: set[str] = set()
+
+    async def before_change(self, turn: str, paths: Sequence[str]) -> None:
+        """See `Guard`: the first call of a turn waits here until everything is kept, and those beside it with it."""
+        async with self._lock:
+            if turn != self._turn:
+                self._turn, self._before, self._failed = turn, None, False
+            if self._failed:
+                return
+            new = [path for path in paths if path not in self._touched]
+            if self._before is None:
+                self._touched.update(new)
+                await self._first(turn)
+            elif new:
+                self._touched.update(new)
+                await self._more(self._before, new)
+
+    async def turn_ended(self, turn: str) -> None:
+        """See `Guard`: what the turn left is kept, unless it is what it found."""
+        async with self._lock:
+            before, self._before = self._before, None
+            if before is None or turn != self._turn:
+                return
+            from gongfu.app.shelf import keep_after  # no turn without a change needs it
+
+            after = await self._done(turn, partial(keep_after, self._place(), before, tuple(self._touched)))
+            if after is not None:
+                self._emit(_event(after, "after"))
+
+    async def _first(self, turn: str) -> None:
+        from gongfu.app.shelf import keep_before  # no turn without a change needs it
+
+        given_up = threading.Event()
+        work = partial(keep_before, self._place(), self._session, turn, tuple(self._touched), given_up.is_set)
+        try:
+            self._before = await self._done(turn, work)
+        finally:
+            given_up.set()  # a turn that is cancelled does not wait, and what comes too late is not kept
+        if self._before is not None:
+            self._emit(_event(self._before, "before"))
+
+    async def _more(self, before: Kept, paths: Sequence[str]) -> None:
+        from gongfu.app.shelf import add_to
+
+        added = await self._done(before.turn, partial(add_to, self._place(), before, tuple(paths)))
+        self._before = added or before
+
+    async def _done(self, turn: str, work: Callable[[], T]) -> T | None:
+        """What `work` comes to in a thread; None when it could not be done, which is told."""
+        try:
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        except (UserError, OSError) as error:
+            self._failed = True
+            reason = str(error) if isinstance(error, UserError) else error.strerror or str(error)
+            self._emit(WarningRaised(key="undo.not_kept", values={"reason": reason, "turn": turn}))
+            return None
+
+
+def _event(kept: Kept, when: str) -> CheckpointTaken:
+    return CheckpointTaken(
+        checkpoint=kept.id,
+        when="after" if when == "after" else "before",
+        turn=kept.turn,
+        files=kept.files,
+        changed=kept.changed,
+        bytes=kept.bytes,
+        seconds=round(kept.seconds, 3),
+        uncovered=kept.uncovered[:_NAMED],
+    )
