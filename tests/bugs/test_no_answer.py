@@ -62,7 +62,7 @@ BODIES: list[tuple[bytes, str, str]] = [
     (b'{"status": 401, "title": "Unauthorized"}', "unauthorized", "Unauthorized"),
     (b'{"hello": "world"}', "refused", '{"hello": "world"}'),
     (b"Service unavailable", "stream_cut", "Service unavailable"),
-    (b"upstream connect error: sk-abcdef123456", "stream_cut", "upstream connect error: [key]"),
+    (b"upstream connect error: sk-abcdef123456", "stream_cut", "upstream connect error: [secret api key]"),
     (b"", "stream_cut", "nothing"),
     (b"  \n\n", "stream_cut", "nothing"),
     (b"null", "stream_cut", "null"),

@@ -117,7 +117,7 @@ def test_only_passing_trouble_is_tried_again() -> None:
 def test_no_key_is_told(secret: str) -> None:
     fault = fault_of(401, {}, openai(f"Incorrect API key provided: {secret}. See the docs.").encode(), "m")
     assert secret not in str(fault)
-    assert "[key]" in fault.detail
+    assert "[secret " in fault.detail
     assert "See the docs." in fault.detail
     assert secret not in redact(f"Authorization: Bearer {secret}")
 

@@ -53,7 +53,7 @@ def title_prompt(words: str, answer: str) -> tuple[str, str]:
 
 def _sample(text: str, size: int) -> str:
     """The beginning and the end of a text, without secrets."""
-    from gongfu.context.redaction import redact  # only where a model writes labels
+    from gongfu.core.secrets import redact  # only where a model writes labels
 
     window = size + _WINDOW
     head, tail = size * 2 // 3, size - size * 2 // 3 - 1

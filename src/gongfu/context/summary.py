@@ -9,9 +9,9 @@ from functools import cache
 from gongfu.context.digest import Digest
 from gongfu.context.pairs import Pair
 from gongfu.context.quote import clean, clip, fitted, one_line, quoted, short
-from gongfu.context.redaction import redact
 from gongfu.context.wishes import first_sentence, strength_of, traits, wishes
 from gongfu.core.messages import Message
+from gongfu.core.secrets import redact
 from gongfu.core.tokens import text_tokens
 from gongfu.core.told import SummaryMade
 from gongfu.resources import text as resource

@@ -90,17 +90,18 @@ def _prefixed(prefix: str, follows: str, least: int) -> str:
 
 _DIGIT: Final = r"(?=[A-Za-z_\-]{0,80}[0-9])"
 
+_LONG: Final = rf"(?:{_DIGIT}[\w\-]{{6,}}|[\w\-]{{30,}})"
 _SK: Final = r"sk-(?<![A-Za-z0-9]sk-)"
 _AWS: Final = r"A(?:KI|SI)A(?<![A-Za-z0-9]A(?:KI|SI)A)"
 _CRYPT: Final = r"\$(?:apr1|[1567]|g?y)\$[./A-Za-z0-9=,]{1,40}\$[./A-Za-z0-9$]{16,}"
 
 _OTHERS: Final[tuple[Row, ...]] = (
     # OpenAI, DeepSeek, DashScope, Moonshot and many more; with a digit, as words joined by hyphens have none
-    ("anthropic key", ("sk-ant-",), rf"sk-ant-(?<![A-Za-z0-9]sk-ant-){_DIGIT}[\w\-]{{6,}}"),
-    ("openai key", ("sk-proj-",), rf"sk-proj-(?<![A-Za-z0-9]sk-proj-){_DIGIT}[\w\-]{{6,}}"),
-    ("openai key", ("sk-svcacct-",), rf"sk-svcacct-(?<![A-Za-z0-9]sk-svcacct-){_DIGIT}[\w\-]{{6,}}"),
+    ("anthropic key", ("sk-ant-",), rf"sk-ant-(?<![A-Za-z0-9]sk-ant-){_LONG}"),
+    ("openai key", ("sk-proj-",), rf"sk-proj-(?<![A-Za-z0-9]sk-proj-){_LONG}"),
+    ("openai key", ("sk-svcacct-",), rf"sk-svcacct-(?<![A-Za-z0-9]sk-svcacct-){_LONG}"),
     ("api key", ("sk-",), rf"{_SK}(?:{_DIGIT}[\w\-]{{16,}}|(?=[a-z0-9]{{0,30}}[0-9])[a-z0-9]{{10,}}{_END})"),
-    ("hugging face token", ("hf_",), r"hf_(?<![A-Za-z0-9]hf_)(?=[a-z]{0,60}[A-Z0-9])[A-Za-z0-9]{20,}"),
+    ("hugging face token", ("hf_",), r"hf_(?<![A-Za-z0-9]hf_)(?:(?=[a-z]{0,60}[A-Z0-9])[A-Za-z0-9]{20,}|[a-z]{30,})"),
     ("replicate token", ("r8_",), r"r8_(?<![A-Za-z0-9]r8_)[A-Za-z0-9]{30,}"),
     # AWS: the id is no secret by itself, but what it unlocks is found with it
     ("aws key", ("AKIA", "ASIA"), rf"{_AWS}(?:[A-Z0-9]{{16}}(?![A-Za-z0-9])|[A-Z0-9]{{6,15}}{_END})"),
@@ -214,3 +215,18 @@ COMMANDS: Final[tuple[Row, ...]] = (
     ("password", ("ldap",), r"ldap[a-z]{3,10}[^\n|;&]{0,200}?[ \t]-w[ \t]{0,4}([^\s\-][^\s|;&]*)"),
 )
 """Options of programs."""
+
+WARY: Final[tuple[Row, ...]] = (
+    (
+        "key",
+        ("",),
+        r"\b(?:sk|ak|pk|rk|gsk|xai|hf|ghp|gho|ghs|github_pat|glpat|nvapi|pplx|tp|fw|csk|key|tgp)[-_][A-Za-z0-9*._\-]{6,}",
+    ),
+    ("key", ("AIza",), r"\bAIza[A-Za-z0-9*_\-]{10,}"),
+    ("key", ("eyJ",), r"\beyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]+){0,2}"),
+    ("key", ("",), r"(?i)(?<=bearer )[A-Za-z0-9._\-*+/=]{6,}"),
+    ("key", ("",), r"(?i)(?<=basic )[A-Za-z0-9+/=]{8,}"),
+    ("key", ("=",), r"(?i)(?:(?<=api[_-]key=)|(?<=apikey=)|(?<=key=)|(?<=token=))[^\s&\"'\[]+"),
+    ("key", ("",), r"\b(?=[A-Za-z0-9_\-]{0,2000}\d)(?=[A-Za-z0-9_\-]{0,2000}[A-Za-z])[A-Za-z0-9_\-]{40,}\b"),
+)
+"""What a server that was sent a key may quote of it: also shortened, with stars, or any long word of mixed letters."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from gongfu.core.base import Base
 from gongfu.core.secret_labels import named, stands_for
-from gongfu.core.secret_shapes import COMMANDS, LABELLED, TOKENS, URLS, Row
+from gongfu.core.secret_shapes import COMMANDS, LABELLED, TOKENS, URLS, WARY, Row
 
 _LEAST = 6  # characters of a known key: a shorter one would take common words out of a text
 _BLOCK = 24_000  # characters between the beginning and the end of a key in a block
@@ -16,7 +16,7 @@ _PASSES = 6
 _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _GAP = r"(?:\s|\\+[rn]|[\"'+,|>→:]|(?<![A-Za-z0-9+/])\d{1,6}(?=[\t →|:]))"
-_LINE = r"[A-Z][A-Za-z\-]{2,20}: [^\n\\]{1,80}|[A-Za-z0-9+/=]{20,}"
+_LINE = r"[A-Z][A-Za-z\-]{2,20}: [^\n\\]{1,80}|[A-Za-z0-9+/=]{20,}|(?<=\s)[A-Za-z0-9+/=]{4,}(?=\r?\n|\\n|\Z)"
 _BODY = rf"(?:{_GAP}{{0,12}}(?:{_LINE}))*(?:{_GAP}{{0,12}}[A-Za-z0-9+/=]+\Z)?"
 
 
@@ -37,26 +37,30 @@ def find(text: str) -> list[Span]:
 
 
 def looks_secret(text: str) -> bool:
-    """Whether a token, a private key or the login of an address stands in `text`, known by its own looks alone."""
-    return (
-        ("PRIVATE KEY-----" in text and re.search(_BEGIN, text) is not None)
-        or next(_rows(TOKENS, text, text), None) is not None
-        or next(_rows(URLS, text, text), None) is not None
+    """Whether a token, a private key or the login of an address stands in `text`, known by its own looks alone.
+
+    For what is passed on or not: what may only stand for a secret counts, too.
+    """
+    return ("PRIVATE KEY-----" in text and re.search(_BEGIN, text) is not None) or any(
+        any(hint in text for hint in hints) and re.search(pattern, text) is not None
+        for rows in (TOKENS, URLS)
+        for _, hints, pattern in rows
     )
 
 
-def redact(text: str) -> str:
+def redact(text: str, *, wary: bool = False) -> str:
     """`text` with each secret replaced by a mark that names its kind, such as "[secret github token]".
 
     Not a character of a secret stays: the first ones of many tokens are the same for all, and the last ones of a short
     password are half of it. A text without secrets comes back as it is, and so does one that was redacted before.
+    `wary` is for the words of a server that was sent a key: whatever could be one goes, even if it may be a digest.
     """
     for _ in range(_PASSES):  # what stood around a secret may look like one by now; nearly always once is enough
         spans = find(text)
         if not spans:
             break
         text = _without(text, spans)
-    return text
+    return _without(text, _joined(list(_rows(WARY, text, text)))) if wary else text
 
 
 class Redactor:

@@ -197,15 +197,3 @@ TYPES: dict[str, str] = {
     "api_error": "overloaded",
     "server_error": "overloaded",
 }
-
-# What looks like a key, and what is put in its place.
-SECRETS: tuple[str, ...] = (
-    r"\b(?:sk|ak|pk|rk|gsk|xai|hf|ghp|gho|ghs|github_pat|glpat|nvapi|pplx|tp|fw|csk|key|tgp)[-_][A-Za-z0-9*._\-]{6,}",
-    r"\bAIza[A-Za-z0-9*_\-]{10,}",
-    r"\beyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]+){0,2}",
-    r"(?<=bearer )[A-Za-z0-9._\-*+/=]{6,}",
-    r"(?<=basic )[A-Za-z0-9+/=]{8,}",
-    r"(?:(?<=api[_-]key=)|(?<=apikey=)|(?<=key=)|(?<=token=))[^\s&\"']+",
-    r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)",
-    r"\b(?=[A-Za-z0-9_\-]*\d)(?=[A-Za-z0-9_\-]*[A-Za-z])[A-Za-z0-9_\-]{40,}\b",
-)

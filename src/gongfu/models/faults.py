@@ -20,7 +20,7 @@ from gongfu.core.errors import (
     Throttled,
     Unauthorized,
 )
-from gongfu.models.fault_table import CODES, RULES, SECRETS, SETTLED, STATUSES, TYPES
+from gongfu.models.fault_table import CODES, RULES, SETTLED, STATUSES, TYPES
 
 _KINDS: dict[str, type[ProviderFault]] = {
     fault.kind: fault for fault in (Unauthorized, Throttled, Overloaded, Refused, Overflow, BadRequest, ContentFilter)
@@ -55,10 +55,10 @@ def fault_in_stream(error: dict[str, Any] | str, model: str) -> ProviderFault:
 
 
 def redact(text: str) -> str:
-    """`text` with everything that looks like a key or a password replaced by "[key]"."""
-    for pattern in _secrets():
-        text = pattern.sub("[key]", text)
-    return text
+    """What a server said, without whatever could be a key or a password."""
+    from gongfu.core.secrets import redact as redacted  # only when something went wrong
+
+    return redacted(text, wary=True)
 
 
 def _fault(
@@ -228,8 +228,3 @@ def _wait_words() -> re.Pattern[str]:
 @cache
 def _rules() -> tuple[tuple[str, tuple[int, ...], re.Pattern[str]], ...]:
     return tuple((kind, statuses, re.compile(pattern)) for kind, statuses, pattern in RULES)
-
-
-@cache
-def _secrets() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE if pattern.startswith("(?") else 0) for pattern in SECRETS)

@@ -18,14 +18,6 @@ _HARMLESS = (
     r"|(?:\w+_)?MAX_(?:\w+_)?TOKENS|XKB\w*|LESSKEY\w*|PYTHON_KEYRING_BACKEND|DOCKER_BUILDKIT|SSH_ASKPASS\w*"
     r"|(?:\w+_)?(?:KEYBOARD|KEYMAP|KEYCODE|KEYWORDS?|KEYSPACE|KEYSERVER|KEYRING|MONKEY\w*|TURKEY|HOCKEY)(?:_\w+)?"
 )
-LOOKS = (
-    r"\b(?:sk|rk|pk)[-_](?:live|test|ant|proj|or|svcacct)?[-_]?[A-Za-z0-9_-]{20,}"
-    r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bxox[abeprs]-[\w-]{10,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bhf_[A-Za-z0-9]{20,}|\bnpm_[A-Za-z0-9]{30,}"
-    r"|\bpypi-[A-Za-z0-9_-]{30,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----|hooks\.slack\.com/services/\w+"
-)
-LOGIN_IN_URL = r"(?i)[a-z][a-z0-9+.-]*://[^\s/:@]*:[^\s/@]+@"
 _PROXIES = ("ALL_PROXY", "FTP_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 _QUIET = {
@@ -67,9 +59,7 @@ def is_secret(name: str, value: str) -> bool:
     """True for a variable that is a secret by its name or by what it looks like. A proxy's address never is."""
     if name.upper() in _PROXIES:
         return False
-    if re.search(_NAMES, name, re.IGNORECASE) and not re.fullmatch(_HARMLESS, name, re.IGNORECASE):
-        return True
-    return bool(re.search(LOOKS, value) or ("://" in value and re.search(LOGIN_IN_URL, value)))
+    return _named(name) or _looks(value)
 
 
 def search_path(env: Mapping[str, str]) -> str:
@@ -80,6 +70,16 @@ def search_path(env: Mapping[str, str]) -> str:
     return os.pathsep.join(folder for folder in path.split(os.pathsep) if os.path.isabs(folder.strip('"')))  # noqa: PTH117
 
 
+def _named(name: str) -> bool:
+    return bool(re.search(_NAMES, name, re.IGNORECASE)) and not re.fullmatch(_HARMLESS, name, re.IGNORECASE)
+
+
+def _looks(value: str) -> bool:
+    from gongfu.core.secrets import looks_secret  # when the first command runs, not before
+
+    return looks_secret(value)
+
+
 def child_env(env: Mapping[str, str], *, keep: Iterable[str] = (), trusted: bool = False) -> dict[str, str]:
     """The environment that commands of the model get, made from `env`.
 
@@ -88,7 +88,13 @@ def child_env(env: Mapping[str, str], *, keep: Iterable[str] = (), trusted: bool
     drivers: see `git.GitGuard`), and no program is looked for in the current folder (see `search_path`).
     """
     wanted = set(keep)
-    child = {name: value for name, value in env.items() if name in wanted or not is_secret(name, value)}
+    by_name = {name for name in env if _named(name)}
+    some = _looks("\n".join(value for name, value in env.items() if name not in by_name))  # mostly there is none
+    child = {
+        name: value
+        for name, value in env.items()
+        if name in wanted or not (name in by_name or (some and is_secret(name, value)))
+    }
     for name in _DROPPED:
         if name not in wanted:
             child.pop(name, None)
