@@ -1,0 +1,88 @@
+"""Rates a whole command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from gongfu.permissions.rating import Line, Part, Rating
+from gongfu.permissions.shell.rate import rate
+from gongfu.permissions.shell.state import State, TooMuch
+from gongfu.permissions.shell.walk import Walker, bad_signs
+from gongfu.permissions.shell.words import quoted
+from gongfu.workspace.protect import mentions_protected
+from gongfu.workspace.root import Workspace
+
+MAX_LENGTH = 64_000
+
+
+def rate_line(
+    command: str,
+    *,
+    cwd: Path,
+    workspace: Workspace,
+    env: Mapping[str, str] | None = None,
+    windows: bool = sys.platform == "win32",
+) -> Line:
+    """What a command line would do, part by part; never raises, whatever the text.
+
+    `cwd` is the absolute folder that it starts in, `env` the environment that it gets (as far as it is known: PATH,
+    HOME and TMPDIR matter). A line that is not understood has a part that is rated "unknown" and a `problem`.
+    `windows`: it is a line of cmd or PowerShell.
+    """
+    if windows:
+        from gongfu.permissions.shell.windows import rate_windows
+
+        return rate_windows(command, cwd=cwd, workspace=workspace)
+    state = State(cwd, workspace, _variables(env or {}))
+    problem = _problem(command, state)
+    parts = [found.part() for found in state.parts.values()]
+    if problem:
+        text = quoted(command.strip()[:2_000])
+        parts.append(Part(text=text, ratings=("unknown",), why="shell_unparsed", about=problem))
+    elif not parts:
+        parts.append(Part(text=quoted(command.strip()), ratings=("read",)))
+    return Line(parts=_with_secrets(tuple(parts), command, cwd, workspace), problem=problem)
+
+
+def _variables(env: Mapping[str, str]) -> dict[str, str]:
+    known = {name: value for name, value in env.items() if name in ("HOME", "TMPDIR", "PATH", "USER")}
+    known.setdefault("HOME", os.path.expanduser("~"))  # noqa: PTH111 - pathlib raises where there is no home
+    return known
+
+
+def _problem(command: str, state: State) -> str:
+    """Rates what can be rated; why the whole could not be, or ""."""
+    if len(command) > MAX_LENGTH:
+        return "it is too long"
+    try:
+        source = command.encode()
+    except UnicodeEncodeError:
+        return "it is no valid text"
+    problem = bad_signs(command)
+    if problem:
+        return problem
+    try:
+        return Walker(state, source, rate).whole()
+    except TooMuch as error:
+        return str(error)
+    except RecursionError:
+        return "it is nested too deep"
+
+
+def _with_secrets(parts: tuple[Part, ...], command: str, cwd: Path, workspace: Workspace) -> tuple[Part, ...]:
+    """Secrets that the line names in a way which the parts do not show."""
+    if len(command) > MAX_LENGTH or any("credential" in part.ratings for part in parts):
+        return parts
+    named = mentions_protected(command, cwd, workspace, windows=False)
+    if not named:
+        return parts
+    name = str(named[0])
+    for i, part in enumerate(parts):
+        if named[0].name in part.text or i == len(parts) - 1:
+            ratings: tuple[Rating, ...] = tuple(sorted({*part.ratings, "credential"}))
+            grave = Part(text=part.text, ratings=ratings, why="protected_secret", about=name, hosts=part.hosts)
+            return (*parts[:i], grave, *parts[i + 1 :])
+    return parts

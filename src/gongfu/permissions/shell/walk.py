@@ -1,0 +1,449 @@
+"""Walks the tree of a line: each simple command in its place, with what it reads and the folders it may run in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from gongfu.permissions.shell.grammar import parse, text_of
+from gongfu.permissions.shell.reading import WORDS, Reader, fault, named
+from gongfu.permissions.shell.state import Redirect, Simple, State, TooMuch
+from gongfu.permissions.shell.words import UNKNOWN, Word, quoted
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Rate: TypeAlias = Callable[["Walker", Simple], None]
+
+_SETS = (
+    r"\b(?:eval|source|read|declare|typeset|local|readonly|export|mapfile|readarray|getopts|unset|let|trap|alias)\b"
+    r"|\bprintf\s+-v|(?:^|[;&|({\n])\s*\.\s|\(\("
+)
+_BRANCHES = frozenset(
+    [
+        "if_statement", "elif_clause", "else_clause", "while_statement", "for_statement", "c_style_for_statement",
+        "case_statement", "case_item", "do_group",
+    ]
+)  # fmt: skip
+_ARITHMETIC = frozenset(
+    [
+        "binary_expression", "unary_expression", "postfix_expression", "ternary_expression", "parenthesized_expression",
+        "variable_assignment",
+    ]
+)  # fmt: skip
+_SIGNS = frozenset(
+    ["\n", ";", "&", ";;", "&&", "||", "|", "|&", "{", "}", "(", ")", "!", "((", "))", "[[", "]]", "[", "]"]
+)
+
+
+class Walker:
+    """Walks one source; a script inside it is walked by another one with the same state."""
+
+    __slots__ = ("_in_control", "_pipe", "_rate", "_reader", "_source", "state")
+
+    def __init__(self, state: State, source: bytes, rate: Rate, *, in_control: bool = False) -> None:
+        self.state = state
+        self._source = source
+        self._rate = rate
+        self._reader = Reader(state, source, self._substituted)
+        self._in_control = in_control
+        self._pipe: tuple[str, ...] = ()
+
+    def whole(self) -> str:
+        """Everything; gives why it could not be parsed."""
+        root = parse(self._source)
+        problem = fault(root, self._source)
+        if not problem:
+            self._forget()
+            self.statement(root, "")
+        return problem
+
+    def script(self, text: str, *, kept: bool = False) -> None:
+        """A script that a command is given. `kept`: it runs in this shell, so that where it goes counts afterwards."""
+        state = self.state
+        if len(text) > 64_000:
+            raise TooMuch("it is too long")
+        state.enter()
+        places, variables, functions = state.places, dict(state.variables), dict(state.functions)
+        inner = Walker(state, text.encode("utf-8", "replace"), self._rate, in_control=self._in_control)
+        problem = bad_signs(text) or inner.whole()
+        if not kept:
+            state.places, state.variables, state.functions = places, variables, functions
+        if problem:
+            raise TooMuch(problem)
+        state.leave()
+
+    def _forget(self) -> None:
+        """Variables that the source sets in a way which is not followed are not known."""
+        text = self._source.decode("utf-8", "replace")
+        state = self.state
+        if re.search(_SETS, text):
+            state.variables = {k: v for k, v in state.variables.items() if k == "HOME" and "HOME" not in text}
+        for name in list(state.variables):
+            if name in text and re.search(rf"(?<![\w${{]){name}\b", text):
+                del state.variables[name]
+
+    # --- compounds ---------------------------------------------------------------------------------------------------
+
+    def statement(self, node: Node, stdin: str) -> None:
+        """One node that is no word. `stdin` is what its commands read when they do not say."""
+        self.state.enter()
+        kind = node.type
+        if kind in ("program", "compound_statement", "negated_command"):
+            self._each(node, stdin)
+        elif kind == "list":
+            self._list(node, stdin)
+        elif kind == "pipeline":
+            self._pipeline(node, stdin)
+        elif kind in ("command", "declaration_command", "unset_command", "test_command"):
+            self.command(node, stdin)
+        elif kind in ("variable_assignment", "variable_assignments"):
+            self.command(node, stdin)
+        elif kind == "redirected_statement":
+            self._redirected(node, stdin)
+        elif kind == "subshell":
+            self._apart(lambda: self._each(node, stdin))
+        elif kind in _BRANCHES:
+            self._branch(node, stdin)
+        elif kind == "function_definition":
+            self._function(node)
+        elif kind in _ARITHMETIC:
+            self._reader.visit(node)
+            if re.search(r"[\[']", text_of(node)):
+                raise TooMuch("an expression could run a command")
+        elif kind != "comment":
+            raise TooMuch("it does not fit the grammar of a shell")
+        self.state.leave()
+
+    def _each(self, node: Node, stdin: str) -> None:
+        for child in node.children:
+            if child.is_named:
+                if child.type in WORDS:
+                    self._reader.words(child)
+                else:
+                    self.statement(child, stdin)
+                self.state.moved = self.state.moved if child.type in ("command", "list") else None
+
+    def _list(self, node: Node, stdin: str) -> None:
+        state = self.state
+        left, sign, right = node.children[0], node.children[1].type, node.children[-1]
+        if len([c for c in node.children if c.type != "comment"]) != 3:
+            raise TooMuch("it does not fit the grammar of a shell")
+        before = state.places
+        state.moved = None
+        self.statement(left, stdin)
+        after = state.places
+        if sign == "&&" and state.moved is not None:
+            state.places = state.moved
+        state.moved = None
+        self.statement(right, stdin)
+        state.places = _joined(before, after, state.places)
+        if sign != "&&":
+            state.moved = None
+
+    def _pipeline(self, node: Node, stdin: str) -> None:
+        before = self._pipe
+        sources: list[str] = []
+        for child in node.named_children:
+            if child.type == "comment":
+                continue
+            self._pipe = (*before, *sources)
+            kind = "pipe" if sources else stdin
+            self._apart(lambda child=child, kind=kind: self.statement(child, kind))
+            sources.append(re.sub(r"\s+", " ", text_of(child)))
+        self._pipe = before
+
+    def _apart(self, walk: Callable[[], None]) -> None:
+        """In a shell of its own: what it sets and where it goes is gone afterwards."""
+        state = self.state
+        kept = state.places, dict(state.variables), dict(state.functions)
+        walk()
+        state.places, state.variables, state.functions = kept
+        state.moved = None
+
+    def _branch(self, node: Node, stdin: str) -> None:
+        """What may happen or not, once or often."""
+        state = self.state
+        before, outer = state.places, self._in_control
+        self._in_control = True
+        loops = node.type in ("while_statement", "for_statement", "c_style_for_statement", "do_group")
+        if loops and re.search(rb"\b(?:cd|pushd|popd)\b", node.text or b""):
+            state.places = (None,)
+        self._each(node, stdin)
+        state.places = _joined(before, state.places)
+        self._in_control = outer
+        state.moved = None
+
+    def _function(self, node: Node) -> None:
+        state = self.state
+        name = node.child_by_field_name("name")
+        body = node.child_by_field_name("body")
+        if name is None or body is None:
+            raise TooMuch("it does not fit the grammar of a shell")
+        called = text_of(name)
+        state.functions[called] = body
+        state.bodies[called] = self._source
+        if self._rate_name(called):
+            found = state.found(f"{called}()")
+            found.add("unknown", why="shell_overrides", about=called)
+        for redirect in named(node, "redirect"):
+            self._lone_redirects([redirect])
+        kept = state.variables
+        state.variables = {}
+        self._branch_body(body)
+        state.variables = kept
+
+    @staticmethod
+    def _rate_name(name: str) -> bool:
+        """Whether the name means something to the shell itself, so that another meaning would mislead."""
+        return name in _MEANT
+
+    def _branch_body(self, body: Node) -> None:
+        state = self.state
+        places, outer = state.places, self._in_control
+        self._in_control = True
+        self.statement(body, "")
+        self._in_control = outer
+        state.places = places
+
+    def call(self, name: str) -> None:
+        """A function that the line defines: what it does, in the folders that it is called in."""
+        state = self.state
+        if name in state.calls or len(state.calls) > 5:
+            return
+        state.calls.append(name)
+        walker = Walker(state, state.bodies[name], self._rate, in_control=True)
+        kept = state.variables
+        state.variables = {}
+        walker.statement(state.functions[name], "")
+        state.variables = kept
+        state.calls.pop()
+
+    def _substituted(self, node: Node) -> None:
+        pipe, self._pipe = self._pipe, ()
+        outer, self._in_control = self._in_control, True
+
+        def walk() -> None:
+            self._lone_redirects([c for c in node.named_children if c.type.endswith("_redirect")])
+            for child in node.named_children:
+                if not child.type.endswith("_redirect"):
+                    self.statement(child, "")
+
+        self._apart(walk)
+        self._pipe, self._in_control = pipe, outer
+
+    # --- simple commands ---------------------------------------------------------------------------------------------
+
+    def _redirected(self, node: Node, stdin: str) -> None:
+        body = node.child_by_field_name("body")
+        redirects = [c for c in node.named_children if c.type.endswith("_redirect")]
+        if body is not None and body.type in (
+            "command", "declaration_command", "unset_command", "test_command", "variable_assignment",
+            "variable_assignments",
+        ):  # fmt: skip
+            self.command(body, stdin, redirects)
+            return
+        if body is not None:
+            self.statement(body, "file" if any(text_of(r).lstrip("0").startswith("<") for r in redirects) else stdin)
+        self._lone_redirects(redirects)
+
+    def _lone_redirects(self, redirects: list[Node]) -> None:
+        """Redirections without a command, or of a whole compound."""
+        if redirects:
+            gathered = _Gathered("")
+            for redirect in redirects:
+                self._redirect(redirect, gathered)
+            self._finish(gathered)
+
+    def command(self, node: Node, stdin: str, redirects: list[Node] | None = None) -> None:
+        """A simple command with its redirections."""
+        gathered = _Gathered(stdin)
+        if node.type == "variable_assignment":
+            self._assignment(node, gathered)
+        else:
+            self._read_command(node, gathered)
+        for redirect in redirects or []:
+            self._redirect(redirect, gathered)
+        self._finish(gathered)
+
+    def _read_command(self, node: Node, gathered: _Gathered) -> None:
+        if node.type == "test_command":
+            self._reader.visit(node)
+            risky = re.search(r"[\[`']|\$\(", text_of(node)[2:-2].replace("[:", "")) is not None
+            gathered.words.append(Word(text="[[" if not risky else "", source=text_of(node), literal=not risky))
+            return
+        for child in node.children:
+            kind = child.type
+            if kind == "variable_assignment":
+                if gathered.words or node.type == "declaration_command":
+                    gathered.words.append(self._declared(child))
+                else:
+                    self._assignment(child, gathered)
+            elif kind.endswith("_redirect"):
+                self._redirect(child, gathered)
+            elif kind in WORDS:
+                gathered.words.extend(self._reader.words(child))
+            elif kind == "comment":
+                continue
+            elif not child.is_named:
+                gathered.words.append(Word(text=text_of(child), source=text_of(child)))
+            else:
+                self._reader.visit(child)
+                gathered.words.append(Word(text="", source=text_of(child), literal=False))
+
+    def _declared(self, node: Node) -> Word:
+        """`NAME=value` behind `export` and the like."""
+        gathered = _Gathered("")
+        self._assignment(node, gathered)
+        name, value = gathered.assigned[0]
+        return Word(text=f"{name}={value.text}", source=f"{name}={value.source}", literal=value.literal)
+
+    def _assignment(self, node: Node, gathered: _Gathered) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None:
+            raise TooMuch("it does not fit the grammar of a shell")
+        if name.type != "variable_name":
+            self._reader.visit(name)
+        word = Word(text="", source="") if value is None else self._reader.word(value)
+        plain = text_of(name)
+        if name.type != "variable_name" and re.fullmatch(r"\w+\[[\w@*]*\]", plain) is None:
+            word = Word(text="", source=word.source, literal=False)
+        if b"+=" in (node.text or b"")[: len(plain) + 2]:
+            plain += "+"
+        gathered.assigned.append((plain, word))
+
+    def _redirect(self, node: Node, gathered: _Gathered) -> None:
+        if node.type == "herestring_redirect":
+            for child in node.named_children:
+                if child.type in WORDS:
+                    word = self._reader.word(child)
+                    gathered.redirects.append(Redirect(mark="<<<", target=word))
+                    gathered.read("here", word.text + "\n" if word.plain else None)
+            return
+        if node.type == "heredoc_redirect":
+            self._here_document(node, gathered)
+            return
+        descriptor = node.child_by_field_name("descriptor")
+        targets = list(named(node, "destination"))
+        sign = "".join(text_of(c) for c in node.children if not c.is_named)
+        mark = ("" if descriptor is None else text_of(descriptor)) + sign
+        if not targets:
+            gathered.redirects.append(Redirect(mark=mark, target=Word(text="-" if "-" in sign else "", source="")))
+            return
+        gathered.redirects.append(Redirect(mark=mark, target=self._reader.word(targets[0])))
+        if sign.startswith("<"):
+            gathered.read("file", None)
+        for more in targets[1:]:  # arguments that stand behind a redirection
+            gathered.words.extend(self._reader.words(more))
+
+    def _here_document(self, node: Node, gathered: _Gathered) -> None:
+        """Its text, and the commands that the grammar hangs below it: those behind it on its line."""
+        start = body = None
+        later: list[Node] = []
+        for child in node.named_children:
+            if child.type == "heredoc_start":
+                start = text_of(child)
+            elif child.type == "heredoc_body":
+                body = child
+            elif child.type == "file_redirect":
+                self._redirect(child, gathered)
+            elif child.type in WORDS:
+                gathered.words.extend(self._reader.words(child))
+            elif child.type not in ("heredoc_end", "file_descriptor"):
+                later.append(child)
+        if start is None:
+            raise TooMuch("it does not fit the grammar of a shell")
+        text = "" if body is None else text_of(body)
+        expands = re.search(r"[\"'\\]", start) is None
+        known = not expands or ("$" not in text and "`" not in text and "\\" not in text)
+        if expands and body is not None:
+            self._reader.visit(body)
+            if "`" in text and not any(c.type == "command_substitution" for c in body.named_children):
+                known = False
+        if b"<<-" in (node.text or b"")[:6]:
+            text = re.sub(r"(?m)^\t+", "", text)
+        word = Word(text=text, source=quoted(text) if known else "$" + quoted(text), literal=known)
+        gathered.redirects.append(Redirect(mark="<<", target=word))
+        gathered.read("here", text if known else None)
+        gathered.later.extend(later)
+        if later:
+            gathered.signs.append([c.type for c in node.children if c.type in ("&&", "||", "|", "|&")])
+
+    def _finish(self, gathered: _Gathered) -> None:
+        state = self.state
+        if not self._in_control and not gathered.words:
+            for name, word in gathered.assigned:
+                if word.plain and self._set_once(name):
+                    state.variables[name] = word.text
+        simple = Simple(
+            words=tuple(gathered.words),
+            assigned=tuple(gathered.assigned),
+            redirects=tuple(gathered.redirects),
+            stdin=gathered.stdin,
+            here=gathered.here,
+            before=self._pipe if gathered.stdin == "pipe" else (),
+        )
+        self._rate(self, simple)
+        for later in gathered.later:
+            piped = later.type == "pipeline" or not any(gathered.signs)
+            pipe, self._pipe = self._pipe, (*self._pipe, " ".join(w.source for w in gathered.words))
+            if piped and later.type == "pipeline":
+                self._piped(later)
+            else:
+                self.statement(later, "pipe")
+            self._pipe = pipe
+
+    def _piped(self, node: Node) -> None:
+        for child in node.named_children:
+            if child.type == "pipeline":
+                self._piped(child)
+            elif child.type != "comment":
+                self._apart(lambda child=child: self.statement(child, "pipe"))
+
+    def _set_once(self, name: str) -> bool:
+        text = self._source.decode("utf-8", "replace")
+        return len(re.findall(rf"(?<![\w${{]){name}\b", text)) == 1 and re.search(_SETS, text) is None
+
+
+class _Gathered:
+    """A simple command while it is being read."""
+
+    __slots__ = ("assigned", "here", "later", "redirects", "signs", "stdin", "words")
+
+    def __init__(self, stdin: str) -> None:
+        self.words: list[Word] = []
+        self.assigned: list[tuple[str, Word]] = []
+        self.redirects: list[Redirect] = []
+        self.later: list[Node] = []
+        self.signs: list[list[str]] = []
+        self.stdin = stdin
+        self.here: str | None = None
+
+    def read(self, stdin: str, here: str | None) -> None:
+        """It reads from elsewhere; the last one counts."""
+        self.stdin, self.here = stdin, here
+
+
+def _joined(*all_places: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """The folders that may be any of several."""
+    merged = tuple(dict.fromkeys(place for places in all_places for place in places))
+    return merged if len(merged) <= 8 else (None,)
+
+
+def bad_signs(text: str) -> str:
+    """Why a text has signs in it that shells and eyes read differently; "" when it has none."""
+    if re.search("[\x00-\x08\x0b-\x1f\x7f]", text):
+        return "it has control characters in it"
+    if re.search("[\u202a-\u202e\u2066-\u2069]", text):
+        return "it has characters in it that turn its direction"
+    return ""
+
+
+_MEANT = frozenset(
+    [
+        "cd", "pushd", "popd", "eval", "exec", "source", ".", "command", "builtin", "export", "declare", "local",
+        "test", "[", "set", "trap", "alias", "read", "printf", "unset", "return", "exit", "git", "sudo", "env",
+    ]
+)  # fmt: skip
+__all__ = ["UNKNOWN", "Walker", "bad_signs"]
