@@ -64,6 +64,7 @@ def consent_of(app: App) -> Consent:
     """What the sessions of `app` are judged by."""
     return Consent(
         rules=app.options.permissions,
+        covers=lambda: app.sandbox.covers,
         book=lambda: GrantBook(app.database),
         env=app.options.env,
     )

@@ -96,7 +96,7 @@ class Attempt:
         leave = await self._permit.leave(call, facts, said)
         if isinstance(leave, Denial):
             return Refused(text=leave.text, display=leave.display)
-        if self._guard is not None and leave.write and _may_change(facts):
+        if self._guard is not None and leave.write and leave.changes and _may_change(facts):
             await self._guard.before_change(self._turn, facts.writes)
         self._stream.emit(ToolStarted(call=call.id, name=call.name, arguments=args, title=facts.title))
         started()

@@ -65,7 +65,7 @@ class Permit:
         )
         decision = decide(seen, self._mode, rules, covers=self._consent.covers, hook=hook)
         if decision.verdict == "allow" or self._granted(seen, decision):
-            return _leave(decision)
+            return _leave(decision, seen)
         reason = say(f"permissions.{decision.rule}", "en", about=decision.about)
         if decision.verdict == "deny":
             text = f"Refused by the policy: {reason}. It will be refused again in this turn; find another way or stop."
@@ -85,7 +85,7 @@ class Permit:
         if word in ("session", "project"):
             self._grant(word, rest, seen, decision.needs)
         if word in ("allow", "session", "project"):
-            return _leave(decision)
+            return _leave(decision, seen)
         self._denied.add(key)
         if by == "policy":
             reason = say(f"permissions.{decision.rule}", "en", about=decision.about)
@@ -109,8 +109,9 @@ class Permit:
             self._emit(PermissionGranted(scope=scope, tool=seen.tool, parts=tuple(need.text for need in taken)))
 
 
-def _leave(decision: Decision) -> Leave:
-    return Leave(free=decision.free, network=decision.network, write=decision.write)
+def _leave(decision: Decision, seen: CallFacts) -> Leave:
+    reads = seen.line is not None and seen.line.ratings <= {"read"} and not any(path.write for path in seen.paths)
+    return Leave(free=decision.free, network=decision.network, write=decision.write, changes=not reads)
 
 
 def _denial(text: str, decision: Decision, by: By, said: str = "") -> Denial:

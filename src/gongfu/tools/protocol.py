@@ -39,11 +39,12 @@ class Facts(Base, frozen=True):
 
 class Leave(Base, frozen=True):
     """How far a permitted call may go. `free`: outside any sandbox; else `network` and `write` say what the sandbox
-    lets through (`write`: in the workspace)."""
+    lets through (`write`: in the workspace). `changes` is False for a command that was seen to do nothing but read."""
 
     free: bool = False
     network: bool = False
     write: bool = True
+    changes: bool = True
 
 
 class Outcome(Base, frozen=True):
