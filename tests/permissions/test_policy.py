@@ -85,6 +85,11 @@ def test_a_sandbox_that_covers_it_lets_auto_run_it_and_holds_it(rating: Rating) 
     assert decide(call, "edits", covers=lambda: frozenset([rating])).verdict == "ask"
 
 
+def test_a_sandbox_keeps_nobody_from_reading_the_persons_files() -> None:
+    call = shell("cat ~/diary", ("cat ~/diary", "outside read"), personal=True)
+    assert decide(call, "auto", covers=lambda: frozenset(["outside"])).verdict == "ask"
+
+
 @pytest.mark.parametrize("rating", ["destructive", "privilege", "unknown"])
 def test_no_sandbox_makes_these_harmless(rating: Rating) -> None:
     call = shell("x", Part(text="x", ratings=(rating,)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ from gongfu.permissions.policy import CallFacts, PathFact
 from gongfu.permissions.rating import Line
 from gongfu.tools.protocol import Facts
 from gongfu.workspace.protect import mentions_protected, paths_named, why_protected
-from gongfu.workspace.root import Workspace
+from gongfu.workspace.root import Workspace, rest_below
 from gongfu.workspace.shells import shell_name
 
 
@@ -28,7 +29,8 @@ def judged(
     if facts.command and rate:
         paths += [_path(str(p), False, workspace) for p in mentions_protected(facts.command, cwd, workspace)]
         line = _rated(facts.command, cwd, workspace, env)
-    if facts.command and name:
+    outside = line is not None and "outside" in line.ratings
+    if facts.command and (name or outside):
         named = paths_named(facts.command, cwd)
     return CallFacts(
         tool=tool,
@@ -39,21 +41,26 @@ def judged(
         cwd=str(cwd) if facts.command else "",
         home=str(workspace.directory) if facts.command else "",
         line=line,
-        named=named,
+        named=named if name else (),
+        personal=outside and any(_is_personal(path, workspace) for path in named),
         hosts=facts.hosts,
     )
 
 
 def _rated(command: str, cwd: Path, workspace: Workspace, env: Mapping[str, str]) -> Line:
-    try:
-        from gongfu.permissions.shell import rate_line  # a grammar comes with it: only when a command is to run
-    except ImportError:
-        from gongfu.permissions.rating import Part
-
-        return Line(parts=(Part(text=command, ratings=("run",)),))
+    from gongfu.permissions.shell import rate_line  # a grammar comes with it: only when a command is to run
 
     windows = sys.platform == "win32" and shell_name(env) not in ("bash", "sh")
     return rate_line(command, cwd=cwd, workspace=workspace, env=env, windows=windows)
+
+
+def _is_personal(path: str, workspace: Workspace) -> bool:
+    """Whether something is there that lies in the person's home, but neither in the workspace nor below a hidden
+    folder, where programs keep theirs (secrets among it are named apart)."""
+    rest = rest_below(path, os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - there may be no home
+    if rest is None or rest.startswith(".") or workspace.contains(Path(path)):
+        return False
+    return os.path.lexists(path)
 
 
 def _path(path: str, write: bool, workspace: Workspace) -> PathFact:

@@ -48,7 +48,8 @@ class PathFact(Base, frozen=True):
 class CallFacts(Base, frozen=True):
     """What is judged. `command` is a whole command line, `cwd` where it starts, `cwd_inside` whether that is inside
     the workspace, `line` the command in its rated parts (None: nobody looked). `named` are further paths that a
-    command may be about, for rules that forbid or ask. `home` is where the session's commands start.
+    command may be about, for rules that forbid or ask, `personal` whether it names files of the person beyond the
+    workspace, which a sandbox does not keep from being read. `home` is where the session's commands start.
     """
 
     tool: str
@@ -61,6 +62,7 @@ class CallFacts(Base, frozen=True):
     line: Line | None = None
     named: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    personal: bool = False
 
 
 class Need(Base, frozen=True):
@@ -140,13 +142,18 @@ def decide(
             continue
         if rules.allows_part(facts.tool, part):
             approved.append(part)
-        elif mode == "auto" and more <= _FENCED and more <= covers():
+        elif mode == "auto" and _is_fenced(more, facts, covers):
             fenced = True
         else:
             needs.append(_need(facts, part))
     if needs:
         return _ask(needs, facts, mode)
     return _left(facts, mode, approved, fenced=fenced)
+
+
+def _is_fenced(more: set[Rating], facts: CallFacts, covers: Callable[[], frozenset[str]]) -> bool:
+    """Whether the sandbox makes all harmless that a part does beyond the workspace."""
+    return more <= _FENCED and not ("outside" in more and facts.personal) and more <= covers()
 
 
 def _ask(needs: Iterable[Need], facts: CallFacts, mode: Mode) -> Decision:
