@@ -76,7 +76,7 @@ def parse_answer(body: bytes) -> TcpSocket:
 
 
 def listening_in(pid: int) -> list[TcpSocket]:
-    """The TCP sockets that listen in the network namespace of a process, as `/proc/<pid>/net/tcp` (proc(5)) has them."""
+    """The TCP sockets that listen in the network namespace of a process, as `/proc/<pid>/net/tcp` tells."""
     found: list[TcpSocket] = []
     for name in ("tcp", "tcp6"):
         try:
@@ -84,9 +84,11 @@ def listening_in(pid: int) -> list[TcpSocket]:
                 rows = [line.split() for line in table.read().splitlines()[1:]]
         except OSError:
             continue
-        for row in rows:
-            if len(row) > 9 and int(row[3], 16) == LISTENING:
-                found.append(TcpSocket(inode=int(row[9]), state=LISTENING, port=int(row[1].rpartition(":")[2], 16)))
+        found.extend(
+            TcpSocket(inode=int(row[9]), state=LISTENING, port=int(row[1].rpartition(":")[2], 16))
+            for row in rows
+            if len(row) > 9 and int(row[3], 16) == LISTENING
+        )
     return found
 
 

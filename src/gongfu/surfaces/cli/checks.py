@@ -44,7 +44,7 @@ async def run_checks(cli: Cli, opening: Opening) -> list[Check]:
     try:
         async with opened(cli, opening) as app:
             settings = [_settings(cli, app, opening), Check(name="folder", level="ok", detail=str(app.workspace.root))]
-            programs = [await _git(cli), await _rg(cli)]
+            programs = [await _git(cli), await _rg(cli), _sandbox(cli, app)]
             return [*checks, *programs, *_home(cli, app.places), *settings, await _model(cli, app), _embedded(cli, app)]
     except UserError as error:
         trouble = Check(name="settings", level="fail", detail=cli.say.told(error.key, error.values))
@@ -89,6 +89,17 @@ async def _rg(cli: Cli) -> Check:
     if found:
         return Check(name="rg", level="ok", detail=found)
     return Check(name="rg", level="info", detail=cli.say("setup.rg_missing"), fix=install("ripgrep"))
+
+
+def _sandbox(cli: Cli, app: App) -> Check:
+    from gongfu.surfaces.cli.sandboxed import detail
+
+    text = detail(cli, app)
+    if app.sandbox.kind == "bwrap":
+        return Check(name="sandbox", level="ok", detail=text)
+    wanted = app.settings.sandbox.kind in ("auto", "bwrap") and sys.platform == "linux" and not shutil.which("bwrap")
+    level: Level = "info" if app.settings.sandbox.kind == "off" or app.sandbox.kind == "landlock" else "warn"
+    return Check(name="sandbox", level=level, detail=text, fix=install("bubblewrap") if wanted else "")
 
 
 def install(package: str) -> str:

@@ -26,6 +26,10 @@ def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
                 from gongfu.surfaces.cli.rules_question import ask_about_rules  # only with somebody at the terminal
 
                 await ask_about_rules(cli, app)
+            if cli.err.tty and not asked.form and not asked.quiet:
+                from gongfu.surfaces.cli.sandboxed import status  # only where somebody may read it
+
+                cli.note(status(cli, app))
             session = await app.session(asked.session, latest=asked.latest)
             try:
                 return await _drive(cli, session, asked, images)
