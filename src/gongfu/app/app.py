@@ -262,8 +262,11 @@ class App(Undoable):
 
             hooks = hooks_for(self, session, self._group)
 
+        guard = keeper_of(self, session)
+
         async def close() -> None:
             await end_jobs()
+            guard.close()
             if hooks is not None:
                 await hooks.close()
             self._forget(session.id)
@@ -293,7 +296,7 @@ class App(Undoable):
             unfinished=self._unfinished,
             folded=folded,
             hooks=hooks,
-            guard=keeper_of(self, session),
+            guard=guard,
             consent=consent_of(self),
         )
 
@@ -370,6 +373,7 @@ class App(Undoable):
             gone = self.rows.delete(row.id)
             for name in gone:
                 self.artifacts.delete(name)
+            self.forget_files()
         finally:
             for name in locked:
                 self._forget(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
@@ -15,7 +14,7 @@ from gongfu.core.events import AnyEvent, WarningRaised
 from gongfu.core.guarded import CheckpointTaken
 
 if TYPE_CHECKING:
-    from gongfu.app.shelf import Kept, Place
+    from gongfu.app.shelf import Kept, Place, Shelf
 
 T = TypeVar("T")
 _NAMED = 20  # paths that a warning or an event names
@@ -37,6 +36,8 @@ class Keeper:
         self._before: Kept | None = None
         self._failed = False
         self._touched: set[str] = set()
+        self._shelf: Shelf | None = None
+        self._known: bytes | None = None
 
     async def before_change(self, turn: str, paths: Sequence[str]) -> None:
         """See `Guard`: the first call of a turn waits here until everything is kept, and those beside it with it."""
@@ -47,10 +48,8 @@ class Keeper:
                 return
             new = [path for path in paths if path not in self._touched]
             if self._before is None:
-                self._touched.update(new)
-                await self._first(turn)
+                await self._first(turn, new)
             elif new:
-                self._touched.update(new)
                 await self._more(self._before, new)
 
     async def turn_ended(self, turn: str) -> None:
@@ -61,37 +60,69 @@ class Keeper:
                 return
             from gongfu.app.shelf import keep_after  # no turn without a change needs it
 
-            after = await self._done(turn, partial(keep_after, self._place(), before, tuple(self._touched)))
-            if after is not None:
+            done = await self._done(turn, lambda shelf: keep_after(shelf, before, tuple(self._touched)))
+            if done is None:
+                return
+            after, changed = done
+            self._known = after.tree
+            if changed:
                 self._emit(_event(after, "after"))
+                self._warn(after)
 
-    async def _first(self, turn: str) -> None:
+    def close(self) -> None:
+        """Close the store, if it was opened."""
+        shelf, self._shelf = self._shelf, None
+        if shelf is not None:
+            shelf.close()
+
+    async def _first(self, turn: str, new: Sequence[str]) -> None:
         from gongfu.app.shelf import keep_before  # no turn without a change needs it
 
         given_up = threading.Event()
-        work = partial(keep_before, self._place(), self._session, turn, tuple(self._touched), given_up.is_set)
+        touched, known = (*self._touched, *new), self._known
+
+        def work(shelf: Shelf) -> Kept:
+            return keep_before(shelf, self._session, turn, touched, known=known, given_up=given_up.is_set)
+
         try:
             self._before = await self._done(turn, work)
         finally:
             given_up.set()  # a turn that is cancelled does not wait, and what comes too late is not kept
         if self._before is not None:
+            self._touched.update(new)
             self._emit(_event(self._before, "before"))
 
     async def _more(self, before: Kept, paths: Sequence[str]) -> None:
         from gongfu.app.shelf import add_to
 
-        added = await self._done(before.turn, partial(add_to, self._place(), before, tuple(paths)))
-        self._before = added or before
+        added = await self._done(before.turn, lambda shelf: add_to(shelf, before, tuple(paths)))
+        if added is not None:
+            self._touched.update(paths)
+            self._before = added
 
-    async def _done(self, turn: str, work: Callable[[], T]) -> T | None:
+    async def _done(self, turn: str, work: Callable[[Shelf], T]) -> T | None:
         """What `work` comes to in a thread; None when it could not be done, which is told."""
+        from gongfu.app.shelf import Shelf
+
+        def run() -> T:
+            if self._shelf is None:
+                self._shelf = Shelf(self._place())
+            return work(self._shelf)
+
         try:
-            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
         except (UserError, OSError) as error:
             self._failed = True
-            reason = str(error) if isinstance(error, UserError) else error.strerror or str(error)
+            reason = str(error) if isinstance(error, UserError) else f"{error.strerror or error}."
             self._emit(WarningRaised(key="undo.not_kept", values={"reason": reason, "turn": turn}))
             return None
+
+    def _warn(self, after: Kept) -> None:
+        """Name what changed and cannot be given back."""
+        if after.uncovered:
+            more = len(after.uncovered) - _NAMED
+            paths = ", ".join(after.uncovered[:_NAMED]) + (f", … (+{more})" if more > 0 else "")
+            self._emit(WarningRaised(key="undo.partly_kept", values={"paths": paths}))
 
 
 def _event(kept: Kept, when: str) -> CheckpointTaken:

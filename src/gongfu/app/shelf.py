@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -76,11 +75,17 @@ class Shelf:
 
     def __init__(self, place: Place) -> None:
         self._place = place
+        self.root = place.root
         self._root = str(place.root)
+        _make_folder(place.store.parent)
         self._contents = Contents.open(place.store)
 
     def __enter__(self) -> Self:
         return self
+
+    def close(self) -> None:
+        """Close the store; closing twice is no error."""
+        self._contents.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -94,17 +99,19 @@ class Shelf:
         known: bytes | None = None,
         beside: bytes | None = None,
         check: Callable[[], None] | None = None,
+        anew: bool = False,
     ) -> Taken:
         """The files as they are. Of those that are ignored: `touched`, and what the tree `beside` has of them.
 
-        `known` is an earlier tree that saves reading (None: the newest there is); `check` may raise to stop.
+        `known` is an earlier tree that saves reading (None: the newest there is; `anew` reads all). `check` may raise
+        to stop.
         """
-        known = known or self._contents.latest_tree(self._root)
+        known = None if anew else known or self._contents.latest_tree(self._root)
         paths = [self._place.root / path for path in touched]
-        look = partial(
-            take, self._place.root, self._contents, touched=paths, beside=beside, env=self._place.env, check=check
-        )
-        return look(known=known)
+        return take(
+            self._place.root, self._contents, touched=paths, known=known, beside=beside, env=self._place.env,
+            check=check,
+        )  # fmt: skip
 
     def add(self, tree: bytes, paths: Collection[str]) -> Taken | None:
         """`tree` with `paths` as they are now, where it does not tell of them; None when it tells of all."""
@@ -172,54 +179,72 @@ class GivenUp(Exception):
 
 
 def keep_before(
-    place: Place, session: str, turn: str, touched: Sequence[str], given_up: Callable[[], bool]
-) -> Kept | None:
-    """Take and save the checkpoint before the first change of a turn; None when it is `given_up` meanwhile."""
+    shelf: Shelf,
+    session: str,
+    turn: str,
+    touched: Sequence[str],
+    *,
+    known: bytes | None = None,
+    given_up: Callable[[], bool] = lambda: False,
+) -> Kept:
+    """Take and save the checkpoint before the first change of a turn. `GivenUp` when it is `given_up` meanwhile."""
     began = time.monotonic()
 
     def check() -> None:
         if given_up():
             raise GivenUp
 
-    _make_folder(place.store.parent)
-    try:
-        with Shelf(place) as shelf:
-            taken = shelf.now(touched, check=check)
-            check()
-            name = shelf.save(taken, session, turn, "before")
-    except GivenUp:
-        return None
-    return _kept(name, session, turn, taken, began, _outside(place.root, touched))
+    def save(*, anew: bool) -> tuple[str, Taken]:
+        taken = shelf.now(touched, known=known, check=check, anew=anew)
+        check()
+        return shelf.save(taken, session, turn, "before"), taken
+
+    name, taken = _again_when_swept(save)
+    return _kept(name, session, turn, taken, began, _outside(shelf.root, touched))
 
 
-def add_to(place: Place, before: Kept, paths: Sequence[str]) -> Kept:
+def add_to(shelf: Shelf, before: Kept, paths: Sequence[str]) -> Kept:
     """Add the present state of `paths` to the checkpoint of a turn that has begun to change others."""
     began = time.monotonic()
-    with Shelf(place) as shelf:
-        taken = shelf.add(before.tree, paths)
-        if taken is not None:
-            shelf.save(taken, before.session, before.turn, "before", id=before.id)
-    outside = _outside(place.root, paths)
+    taken = shelf.add(before.tree, paths)
+    outside = _outside(shelf.root, paths)
     if taken is None:
         return replace(before, uncovered=(*before.uncovered, *outside)) if outside else before
+    shelf.save(taken, before.session, before.turn, "before", id=before.id)
     more = _kept(before.id, before.session, before.turn, taken, began, outside)
     return replace(
         before, tree=taken.tree, bytes=before.bytes + taken.stored, uncovered=(*before.uncovered, *more.uncovered)
     )
 
 
-def keep_after(place: Place, before: Kept, touched: Sequence[str]) -> Kept | None:
-    """Take and save the checkpoint after a turn; None when it changed nothing: then the one before it goes, too."""
+def keep_after(shelf: Shelf, before: Kept, touched: Sequence[str]) -> tuple[Kept, bool]:
+    """Take and save the checkpoint after a turn, and whether it changed anything.
+
+    When it did not, nothing is saved and the one before it goes, too.
+    """
     began = time.monotonic()
-    with Shelf(place) as shelf:
-        taken = shelf.now(touched, known=before.tree, beside=before.tree)
-        changes = compare(before.tree, taken.tree)
-        if not changes.paths:
+
+    def save(*, anew: bool) -> tuple[str, Taken]:
+        taken = shelf.now(touched, known=before.tree, beside=before.tree, anew=anew)
+        if not compare(before.tree, taken.tree).paths:
             shelf.drop(before.id)
-            return None
-        name = shelf.save(taken, before.session, before.turn, "after")
+            return "", taken
+        return shelf.save(taken, before.session, before.turn, "after"), taken
+
+    name, taken = _again_when_swept(save)
+    changes = compare(before.tree, taken.tree)
     uncovered = tuple(dict.fromkeys((*changes.uncovered, *changes.ignored)))
-    return _kept(name, before.session, before.turn, taken, began, uncovered)
+    return _kept(name, before.session, before.turn, taken, began, uncovered), bool(name)
+
+
+def _again_when_swept(save: Callable[..., tuple[str, Taken]]) -> tuple[str, Taken]:
+    """Another process may delete contents between taking and saving: then everything is read again."""
+    try:
+        return save(anew=False)
+    except UserError as error:
+        if error.key != "checkpoints.swept":
+            raise
+        return save(anew=True)
 
 
 def _kept(id: str, session: str, turn: str, taken: Taken, began: float, uncovered: tuple[str, ...]) -> Kept:

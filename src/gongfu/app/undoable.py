@@ -50,6 +50,15 @@ class Undoable:
 
         return await look(cast("App", self), session, changed=changed)
 
+    def forget_files(self) -> int:
+        """Delete the checkpoints of sessions that are gone, see `app.forgetting`; how many."""
+        app = cast("App", self)
+        if not app.places.checkpoints.exists():
+            return 0
+        from gongfu.app.forgetting import forget_files
+
+        return forget_files(app)
+
 
 def keeper_of(app: App, session: Session) -> Keeper:
     """The guard of a session."""
