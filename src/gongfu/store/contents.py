@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, Self, TypeAlias, cast
 
 import msgspec
 
@@ -208,6 +208,12 @@ class Contents:
         """Close it; closing twice is no error."""
         with self._lock:
             self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
