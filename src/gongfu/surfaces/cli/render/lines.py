@@ -180,9 +180,22 @@ class Lines(Base, frozen=True):
                 text = self.job(event)
             case ev.RequestSent() if self.verbose:
                 text = self.request(event)
+            case ev.HookRan() if not quiet:
+                text = self.hook(event)
             case _:
                 text = ""
         return text
+
+    def hook(self, event: ev.HookRan) -> str:
+        """A hook that decided something; of one that failed a warning tells."""
+        failed = event.code not in (0, 2)
+        if failed or not (event.decision or self.verbose):
+            return ""
+        command, reason = one_line(event.command, 80), one_line(event.reason, 160)
+        text = self.speech("hooks.line", event=event.event, command=command)
+        said = self.speech(f"hooks.said_{event.decision}") if event.decision else ""
+        said = self.speech("because", what=said, why=reason) if said and reason else said
+        return self.style.dim(f"{text} → {said}" if said else text)
 
     def retry(self, event: ev.RequestFailed) -> str:
         """What a model endpoint did, and what happens next."""
