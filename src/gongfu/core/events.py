@@ -75,10 +75,7 @@ class PromptDropped(Event, frozen=True, tag="prompt_dropped"):
 
 
 class TurnStarted(Event, frozen=True, tag="turn_started"):
-    """`prompt` is the queued prompt that it serves; empty when an interrupted turn goes on.
-
-    `blocked`: a hook refused the prompt, and the model does not get it.
-    """
+    """`prompt` is the queued prompt that it serves ("": an interrupted turn goes on); `blocked`: a hook refused it."""
 
     turn: str
     model: str
