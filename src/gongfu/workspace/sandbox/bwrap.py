@@ -12,6 +12,8 @@ from gongfu.workspace.sandbox.confinement import Confinement
 # What root keeps: it has to work on files of other users. None of them reaches beyond the mounts.
 _CAPS = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETUID", "CAP_SETGID", "CAP_KILL")
 
+_SWITCHES = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "driver", "tty")
+
 
 class Style(Base, frozen=True):
     """How bubblewrap works here. `user`: by a namespace of users also for root, who cannot make the others else."""
@@ -30,6 +32,7 @@ def arguments(style: Style, limits: Confinement, sockets: Sequence[str], cwd: st
         style.program,
         *_namespaces(style, limits),
         *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+        *_switches(),
         *_mounts(limits, sockets),
         *("--chdir", cwd, "--"),
     ]
@@ -46,6 +49,14 @@ def _namespaces(style: Style, limits: Confinement) -> Iterator[str]:
         if not style.user:
             for cap in _CAPS:
                 yield from ("--cap-add", cap)
+
+
+def _switches() -> Iterator[str]:
+    """Root may turn the switches of the kernel even without any capability: they are its files."""
+    if os.getuid() == 0:
+        for name in _SWITCHES:
+            if os.path.exists(f"/proc/{name}"):  # noqa: PTH110
+                yield from ("--ro-bind", f"/proc/{name}", f"/proc/{name}")
 
 
 def _mounts(limits: Confinement, sockets: Sequence[str]) -> Iterator[str]:

@@ -116,7 +116,7 @@ def _key(program: str) -> list[str]:
             parts.append(os.readlink(f"/proc/self/ns/{name}"))  # noqa: PTH115
     for switch in _SWITCHES:
         try:
-            with open(switch, encoding="ascii") as file:  # noqa: PTH123
+            with open(switch, encoding="utf-8") as file:  # noqa: PTH123
                 parts.append(file.read().strip())
         except OSError:
             parts.append("-")
