@@ -26,7 +26,7 @@ def open_files() -> int:
 
 
 async def test_both_outputs_whole_and_apart_whichever_is_full_first(tmp_path: Path) -> None:
-    code = "import sys\nfor _ in range(300):\n  sys.stderr.write('e' * 1000)\n  sys.stdout.write('o' * 1000)\nsys.sys.exit(5)"
+    code = "import sys\nfor _ in range(300):\n  sys.stderr.write('e' * 1000); sys.stdout.write('o' * 1000)\nsys.exit(5)"
     ended = await py(code, tmp_path)
     assert (ended.code, ended.out, ended.err) == (5, b"o" * 300_000, b"e" * 300_000)
 
