@@ -27,7 +27,7 @@ def picture(root: Path) -> dict[str, tuple[Any, ...]]:
             mode = stat.S_IMODE(status.st_mode)
             key = path.relative_to(root).as_posix()
             if path.is_symlink():
-                found[key] = ("link", os.readlink(path))
+                found[key] = ("link", str(path.readlink()))
             elif path.is_dir():
                 found[key] = ("folder", mode)
             else:
