@@ -47,6 +47,8 @@ class Digest:
 
     def add(self, section: int, text: str, strength: int = 2) -> None:
         """Put an item at the end of a section; one that says the same stays where it is, with the greater strength."""
+        if len(text) > _LONGEST:  # half a secret is not known for one
+            text = _redacted(clip(text, 2 * _LONGEST + 800))
         line = one_line(text, _LONGEST)
         key = _key(line)
         if not key:
@@ -83,8 +85,16 @@ class Digest:
 
         The person's words come first, section by section: nothing else is left where one of them had to go. Of the rest
         no section takes more than its share while another needs room. In a section the weakest and oldest items go
-        first, and the last one that is kept may be shortened.
+        first, and the last one that is kept may be shortened. Secrets are left out.
         """
+        text = self._written(room)
+        if _redacted(text) == text:
+            return text
+        for section in self._items:
+            section.update({key: (_redacted(line), strength) for key, (line, strength) in section.items()})
+        return _redacted(self._written(room))
+
+    def _written(self, room: int) -> str:
         chosen: list[dict[str, str]] = [{} for _ in SECTIONS]
         left, whole = room, True
         for section in range(SAID):
@@ -116,6 +126,7 @@ class Digest:
                 whole = False
                 if left < _LEAST:
                     break
+                text = _redacted(text)
                 text = clip(text, len(text) * max(0, left - 8) // cost)
                 cost = _cost(f"- {text}")
                 if cost > left or left < _SHORTEST:
@@ -123,6 +134,12 @@ class Digest:
             chosen[key] = text
             left -= cost
         return (left, whole) if chosen else (start, whole)
+
+
+def _redacted(text: str) -> str:
+    from gongfu.core.secrets import redact  # only where a fold or a summary is made
+
+    return redact(text)
 
 
 def _lines(items: list[dict[str, tuple[str, int]]], chosen: list[dict[str, str]]) -> Iterator[str]:

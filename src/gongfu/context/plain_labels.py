@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from gongfu.context.shown import without_secrets
 from gongfu.core.base import Base
 from gongfu.core.graphemes import cut
 from gongfu.core.messages import CallPart, ResultPart
@@ -226,4 +227,5 @@ def _name(seen: _Seen, otherwise: str = "a file") -> str:
 
 
 def _short(text: str, limit: int) -> str:
+    text = without_secrets(text, limit)
     return text if len(text) <= limit else f"{cut(text, limit - 1).rstrip()}…"

@@ -6,9 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from msgspec.structs import replace
+
 from gongfu.context.digest import Digest
 from gongfu.context.pairs import Pair
 from gongfu.context.quote import clean, clip, fitted, one_line, quoted, short
+from gongfu.context.shown import without_secrets
 from gongfu.context.wishes import first_sentence, strength_of, traits, wishes
 from gongfu.core.messages import Message
 from gongfu.core.secrets import redact
@@ -39,19 +42,24 @@ def extract(old: str, pairs: Sequence[Pair], *, room: int) -> str:
     what was done turn by turn, errors and fixes, background. When the room is short the last kinds go first.
     """
     digest = _read(old)
+    pairs = [replace(pair, user=redact(pair.user), answer=redact(pair.answer)) for pair in pairs]  # before it is cut up
     for pair in pairs:
         _take_words(digest, pair)
     for pair in pairs[-_TOLD:]:  # of what was done there is never room for more
-        done = f"turn {pair.turn}: {short(first_sentence(pair.user), 90)}"
+        done = f"turn {pair.turn}: {_brief(first_sentence(pair.user), 90)}"
         if pair.labels:
-            done += f" → {short('; '.join(pair.labels), 160)}"
+            done += f" → {_brief('; '.join(pair.labels), 160)}"
         if pair.files:
-            done += f" · {short(', '.join(pair.files), 120)}"
+            done += f" · {_brief(', '.join(pair.files), 120)}"
         digest.add(_DONE, done)
         _take_answer(digest, pair)
     for section, most in _NEWEST.items():
         digest.newest(section, most)
     return digest.write(room - text_tokens(_INTRODUCTION) - 2)
+
+
+def _brief(text: str, size: int) -> str:
+    return short(without_secrets(text, size), size)
 
 
 def _read(summary: str) -> Digest:
@@ -82,7 +90,7 @@ def completed(text: str, old: str, pairs: Sequence[Pair], *, room: int) -> str:
     written = _plain(text)
     before = _read(old)
     for pair in pairs:
-        _take_words(before, pair)
+        _take_words(before, replace(pair, user=redact(pair.user)))
     for section in (_CONSTRAINTS, _PREFERENCES, _DECISIONS):
         for sentence, strength in before.items(section):
             if strength > 1 and _plain(sentence) not in written:
@@ -133,7 +141,12 @@ def _section(name: str, text: str, most: int) -> list[str]:
 
 def _safe(text: str, most: int) -> str:
     """Old text for another model: at most `most` tokens, without secrets, quoted."""
-    return quoted(redact(fitted(clean(text), most)))
+    return quoted(fitted(_without(text, most * 4), most))
+
+
+def _without(text: str, size: int) -> str:
+    """`text` without secrets, cut to what `size` characters can be taken from: half a secret is not known for one."""
+    return redact(clip(clean(text), 2 * size + 800))
 
 
 def chain_request(messages: Sequence[Message], labels: Mapping[str, str]) -> tuple[str, str]:
@@ -148,8 +161,8 @@ def chain_request(messages: Sequence[Message], labels: Mapping[str, str]) -> tup
     for call in reversed(calls):
         result = results.get(call.id)
         label = one_line(labels.get(call.id, ""), 100)
-        head = f"{one_line(call.name, 60)} > {redact(one_line(call.arguments, 300))}"
-        came = redact(clip(clean(result.text), _RESULT)) if result else ""
+        head = f"{one_line(call.name, 60)} > {one_line(_without(call.arguments, 300), 300)}"
+        came = clip(_without(result.text, _RESULT), _RESULT) if result else ""
         status = f" ({result.status})" if result and result.status != "done" else ""
         text = (
             f"{head}\nresult{status}:\n{quoted(came)}" if left > SOURCE // 4 else f"{one_line(call.name, 60)} > {label}"

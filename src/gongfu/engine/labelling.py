@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 
 from gongfu.context.plain_labels import plain
+from gongfu.context.shown import without_secrets
 from gongfu.core.events import BatchLabelled, SessionTitled
 from gongfu.core.graphemes import cut
 from gongfu.core.messages import CallPart, Message, ResultPart
@@ -20,6 +21,13 @@ PAUSE = 0.5  # seconds; a program that ends with its turn asks for no title
 _TITLE_TOKENS = 40
 _LABEL_SECONDS = 30.0
 _FAILURES = 3  # in a row: then no model is asked for labels any more in this session
+
+
+def first_title(text: str) -> str:
+    """The first title of a session: the beginning of the first line of its prompt, without secrets."""
+    line = next((" ".join(line.split()) for line in text.splitlines() if line.strip()), "")
+    line = without_secrets(line, TITLE_LENGTH)
+    return line if len(line) <= TITLE_LENGTH else f"{line[: TITLE_LENGTH - 1].rstrip()}…"
 
 
 class Namer:

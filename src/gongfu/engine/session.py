@@ -33,7 +33,7 @@ from gongfu.engine.children import Children
 from gongfu.engine.compaction import compact, planner_of
 from gongfu.engine.inbox import Inbox
 from gongfu.engine.kit import Kit
-from gongfu.engine.labelling import Namer
+from gongfu.engine.labelling import Namer, first_title
 from gongfu.engine.limits import Limits
 from gongfu.engine.pending import Pending, Relay
 from gongfu.engine.prompted import Prompted
@@ -46,7 +46,6 @@ from gongfu.models.protocol import ModelProvider
 from gongfu.permissions.grants import Grants
 
 RESUME = ""
-TITLE = 60
 SCHEMA = "Your final answer must be nothing but JSON that follows this JSON Schema:"
 
 
@@ -182,8 +181,8 @@ class Session:
         self._handles[handle.id] = handle
         events: list[AnyEvent] = [PromptQueued(prompt=handle.id, message=message, schema=schema)]
         if not self.state.title:
-            events.append(SessionTitled(title=_title(text)))
-            self.kit.sessions.set_title(self.id, _title(text))
+            events.append(SessionTitled(title=first_title(text)))
+            self.kit.sessions.set_title(self.id, first_title(text))
         self.stream.emit(*events)
         self._kick()
         return handle
@@ -388,8 +387,3 @@ class Session:
 
 
 _ONE = Usage(input=1, output=1)
-
-
-def _title(text: str) -> str:
-    line = next((" ".join(line.split()) for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= TITLE else f"{line[: TITLE - 1].rstrip()}…"

@@ -155,6 +155,7 @@ class Summaries:
     async def _chain_summary(self, turn: int) -> None:
         from gongfu.context import summary  # only in long sessions
         from gongfu.context.quote import fitted
+        from gongfu.core.secrets import redact
 
         await anyio.sleep(PAUSE)
         if await self._model() is None:
@@ -164,7 +165,7 @@ class Summaries:
         system, text = await anyio.to_thread.run_sync(summary.chain_request, messages, context.labels)
         reply = await self._ask("tool_chain", system, text)
         if not self._refused("chain", reply, text) and reply is not None:
-            text = fitted(reply.text.strip(), await self._chain_room())
+            text = fitted(redact(reply.text.strip()), await self._chain_room())
             if text:
                 self._emit(SummaryMade(kind="chain", text=text, upto=turn + 1))
 
