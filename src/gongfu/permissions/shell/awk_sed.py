@@ -5,17 +5,24 @@ from __future__ import annotations
 import re
 
 from gongfu.permissions.shell.command import Command, options
+from gongfu.permissions.shell.tables import names
 
 _ADDRESS = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?|\d+~\d+)"
 _RANGE = rf"(?:{_ADDRESS}(?:,(?:{_ADDRESS}|[+~]\d+))?\s*!?\s*)?"
 _SUBSTITUTE = (
     r"s(?:/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.|\\\n)*/|\|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\|"
-    r"|#(?:[^#\\\n]|\\.)*#(?:[^#\\\n]|\\.)*#|,(?:[^,\\\n]|\\.)*,(?:[^,\\\n]|\\.)*,|@(?:[^@\\\n]|\\.)*@(?:[^@\\\n]|\\.)*@)"
+    r"|#(?:[^#\\\n]|\\.)*#(?:[^#\\\n]|\\.)*#|,(?:[^,\\\n]|\\.)*,(?:[^,\\\n]|\\.)*,|@(?:[^@\\\n]"
+    r"|\\.)*@(?:[^@\\\n]|\\.)*@)"
     r"[gpiI0-9]*"
 )
 _OTHER = r"[pdDPnNhHgGxl=q]|q\d+|y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/|[aic]\\?[^\n]*"
 _COMMAND = rf"\s*{_RANGE}(?:{_SUBSTITUTE}|{_OTHER})\s*"
 _SCRIPT = rf"(?:{_COMMAND}(?:[;\n]{_COMMAND})*[;\n]?\s*)?"
+_KNOWN = names(
+    "-e -f -l -n -r -E -s -u -z -i --expression --file --quiet --silent --regexp-extended --in-place "
+    "--null-data --separate "
+    "--debug --posix --sandbox --version --help --unbuffered --line-length --follow-symlinks"
+)
 
 
 def sed(c: Command) -> None:
@@ -23,13 +30,10 @@ def sed(c: Command) -> None:
     found, rest = options(c.args, "-e -f -l --expression --file --line-length")
     scripts = [value for name, value in found if name in ("-e", "--expression")]
     files = [value for name, value in found if name in ("-f", "--file")]
-    in_place = any(name == "-i" or "--in-place".startswith(name) and len(name) > 2 for name, _ in found) or any(
+    in_place = any(name == "-i" or ("--in-place".startswith(name) and len(name) > 2) for name, _ in found) or any(
         re.match(r"-[nrEsuz]*i", a.text) for a in c.args
     )
-    known = {"-e", "-f", "-l", "-n", "-r", "-E", "-s", "-u", "-z", "-i", "--expression", "--file", "--quiet", "--silent",
-             "--regexp-extended", "--in-place", "--null-data", "--separate", "--debug", "--posix", "--sandbox", "--version",
-             "--help", "--unbuffered", "--line-length", "--follow-symlinks"}  # fmt: skip
-    if any(name not in known for name, _ in found) and not in_place:
+    if any(name not in _KNOWN for name, _ in found) and not in_place:
         c.unseen()
     if files:
         c.read(*files)
@@ -51,7 +55,7 @@ def sed(c: Command) -> None:
 
 def is_plain_sed(script: str) -> bool:
     """Whether a script of sed only edits what flows through it."""
-    if len(script) > 2_000:
+    if len(script) > 2_000 or re.search(r"\[[^\]]*[/|]", script):
         return False
     return re.fullmatch(_SCRIPT, script) is not None
 
@@ -76,9 +80,7 @@ def awk(c: Command) -> None:
 
 def is_plain_awk(program: str) -> bool:
     """Whether a program of awk only prints: it runs, loads, opens and writes nothing."""
-    bare = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', program)
-    if re.search(r"system|getline|@|fflush|close|extension|ENVIRON|PROCINFO|ARGV|ARGC", program):
+    whole = program.replace("\\\n", " ")
+    if re.search(r"system|getline|@|fflush|close|extension|ENVIRON|PROCINFO|ARGV|ARGC|print[^;}\n]*>", whole):
         return False
-    if re.search(r"(?<!\|)\|(?!\|)", re.sub(r"/(?:[^/\\\n]|\\.)*/", "", bare)):
-        return False
-    return re.search(r"print[^;}\n]*>", bare) is None
+    return re.search(r"(?<!\|)\|(?!\|)", re.sub(r"/[^/\"\s(){};]*/", "", whole)) is None

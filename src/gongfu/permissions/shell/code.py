@@ -22,7 +22,10 @@ _NETWORK = (
     r"socket|urllib|urlopen|requests|httpx|aiohttp|http\.client|http\.server|ftplib|smtplib|telnetlib|paramiko|https?://|fetch\("
     r"|\bnet\.|LWP|open-uri|Net::|\bhttps?\.(get|request)|curl|wget|websocket|XMLHttpRequest|TCPSocket|fsockopen"
 )
-_KEYS = r"\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|\.netrc|keyring|credential|/etc/shadow|\.gnupg|\.kube|\.docker/config|\.npmrc|\.pypirc"
+_KEYS = (
+    r"\.ssh|id_rsa|id_ed25519|\.aws|\.env\b|\.netrc|keyring|credential|/etc/shadow"
+    r"|\.gnupg|\.kube|\.docker/config|\.npmrc|\.pypirc"
+)
 _STRINGS = r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'"
 _MODULES = {
     "json.tool",
@@ -57,7 +60,7 @@ def interpreter(c: Command) -> None:
         if text == "-m" or (c.name.startswith("py") and re.fullmatch(r"-[bBdEiIOqsSuvx]*m.*", text)):
             _module(c, at, text)
             return
-        if text in codes or _clustered(c.name, text, codes):
+        if text in codes or _clustered(text, codes):
             _code_arguments(c, at)
             return
         if (
@@ -75,7 +78,7 @@ def _options(name: str) -> list[str]:
     return INTERPRETERS.get(name, INTERPRETERS.get(short, "-c -e")).split()
 
 
-def _clustered(name: str, text: str, codes: list[str]) -> bool:
+def _clustered(text: str, codes: list[str]) -> bool:
     """Code behind letters in one word: `python -Ic…`, `perl -ne`, `node --eval=…`."""
     if text.startswith("--"):
         return any(text.startswith(f"{code}=") for code in codes)

@@ -101,7 +101,7 @@ class Command:
                 continue
             for text in _candidates(arg.text):
                 whole = text == arg.text
-                if text and (always and whole and text != "-" or looks_like_path(text, self.state)):
+                if text and ((always and whole and text != "-") or looks_like_path(text, self.state)):
                     touch(
                         Word(text=_home(text, self.state), glob=arg.glob and whole), self.state, self.found, write=write
                     )
@@ -129,7 +129,7 @@ def looks_like_path(text: str, state: State) -> bool:
         return text.lower().startswith("file://")
     if "/" in text or text.startswith(("~", "..")) or text == "." or "\\" in text:
         return True
-    if text.startswith(".") or "." in text or text.startswith("id_"):
+    if text.startswith((".", "id_")) or "." in text:
         return True
     return any(place is not None and os.path.lexists(os.path.join(place, text)) for place in state.places)  # noqa: PTH118
 
@@ -205,9 +205,9 @@ def until_command(args: Sequence[Word], valued: str = "", skip: int = 0) -> list
         i += 1
         if text == "--":
             break
-        if text in takes:
-            i += 1
-        elif not text.startswith("--") and len(text) > 2 and f"-{text[-1]}" in takes and not _has_value(text, takes):
+        if text in takes or (
+            not text.startswith("--") and len(text) > 2 and f"-{text[-1]}" in takes and not _has_value(text, takes)
+        ):
             i += 1
     return list(args[i + skip :])
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Callable
 
 from gongfu.permissions.shell.command import Command, options
+from gongfu.permissions.shell.fetching import curl
 from gongfu.permissions.shell.paths import inside, places_of, touch_path
+from gongfu.permissions.shell.tables import names
 from gongfu.permissions.shell.words import Word
 
 
@@ -18,11 +21,12 @@ def _rm(c: Command) -> None:
     c.add("write")
     for word in rest:
         c.write(word)
-        if not word.literal or (word.glob and (deep or not _narrow(c, word))):
-            _lose(c, word)
-        elif not word.glob and not inside(word, c.state):
-            _lose(c, word)
-        elif deep and any(part in (".", "..", "") for part in word.text.rstrip("/").split("/")[-1:]):
+        if (
+            not word.literal
+            or (word.glob and (deep or not _narrow(c, word)))
+            or (not word.glob and not inside(word, c.state))
+            or (deep and any(part in (".", "..", "") for part in word.text.rstrip("/").split("/")[-1:]))
+        ):
             _lose(c, word)
 
 
@@ -88,6 +92,10 @@ def _copy(c: Command) -> None:
     sources, last = (rest, target[-1:]) if target else (rest[:-1], rest[-1:])
     if not target and len(rest) == 1:
         sources, last = rest, [Word(text=".")]
+    _transfer(c, sources, last)
+
+
+def _transfer(c: Command, sources: list[Word], last: list[Word]) -> None:
     for word in sources:
         c.read(word)
         if c.name in ("mv", "ln"):
@@ -138,6 +146,14 @@ def _mktemp(c: Command) -> None:
         c.write(Word(text=c.state.variables.get("TMPDIR", "/tmp")))  # noqa: S108 - where the program itself goes
 
 
+_TAR_RISKS = (
+    "--to-command --checkpoint-action -I --use-compress-program -F --info-script --new-volume-script --rsh-command "
+    "--rmt-command -P --absolute-names --remove-files --recursive-unlink --unlink-first -T --files-from "
+    "--index-file -K -g "
+    "--listed-incremental -l"
+)
+
+
 def _tar(c: Command) -> None:
     """`tar`: lists, unpacks below where it stands, or packs."""
     texts = c.texts()
@@ -145,12 +161,11 @@ def _tar(c: Command) -> None:
     letters = "".join(
         t.lstrip("-") for i, t in enumerate(texts) if (t.startswith("-") and not t.startswith("--")) or i == 0
     )
-    risky = (
-        "--to-command", "--checkpoint-action", "-I", "--use-compress-program", "-F", "--info-script", "--new-volume-script",
-        "--rsh-command", "--rmt-command", "-P", "--absolute-names", "--remove-files", "--recursive-unlink", "--unlink-first",
-        "-T", "--files-from", "--index-file", "-K", "-g", "--listed-incremental", "-l",
-    )  # fmt: skip
-    if c.has(*risky) or (first and not first.startswith("-") and re.search(r"[IFPTg]", first)) or not c.seen():
+    if (
+        c.has(*_TAR_RISKS.split())
+        or (first and not first.startswith("-") and re.search(r"[IFPTg]", first))
+        or not c.seen()
+    ):
         c.unseen("tar")
     if re.search(r"f\S*", letters) and any(re.match(r"[\w.@-]+:", t) for t in texts):
         c.add("network")
@@ -165,7 +180,7 @@ def _tar(c: Command) -> None:
             c.write(arg)
         else:
             c.read(arg)
-    for before, arg in zip(args, args[1:], strict=False):
+    for before, arg in itertools.pairwise(args):
         if before.text in ("-C", "--directory", "-f", "--file") or re.fullmatch(r"-?[a-zA-Z]*[fC]", before.text):
             (c.write if writes and (before.text in ("-C", "--directory") or "c" in letters) else c.read)(arg)
     if "c" in first and "f" in first and not first.startswith("-") and args:
@@ -247,62 +262,6 @@ def _popd(c: Command) -> None:
     c.add("read")
 
 
-def _curl(c: Command) -> None:
-    """`curl` and `wget`: what they fetch, what they send, and where they put it."""
-    c.add("network")
-    c.seen()
-    found, rest = options(
-        c.args,
-        "-o -d -F -T -K -H -X -u -A -e -b -c -m -w -x -E -D -C -r -t -y -Y -z -Q -P -O -i -U -S --output --data --data-binary "
-        "--data-raw --form --upload-file --config --header --request --user --user-agent --cookie --cookie-jar --output-document "
-        "--directory-prefix --post-file --input-file --json --data-urlencode --resolve --cert --key --cacert --proxy --max-time "
-        "--retry --dump-header --referer --write-out --connect-to --output-dir --netrc-file --unix-socket --url --trace --stderr"
-        if c.name == "curl"
-        else "-O -P -o -a -i -U -e -T -t -w -Q -l -A -R -D -I -X --output-document --directory-prefix --output-file --post-file "
-        "--post-data --body-file --input-file --header --user-agent --use-askpass --load-cookies --save-cookies --config -e",
-    )
-    for name, value in found:
-        _curl_option(c, name, value)
-    if c.name == "wget" and not any(
-        n in ("-O", "--output-document", "--spider", "-P", "--directory-prefix") for n, _ in found
-    ):
-        c.write(Word(text="./download"))
-    for word in rest:
-        match = re.match(r"(?:[a-zA-Z]+://)?(?:[^/@]*@)?([\w.-]+)", word.text)
-        if match and "." in match[1] or (match and match[1] == "localhost"):
-            c.found.hosts[match[1].lower()] = None
-        if word.text.lower().startswith("file:"):
-            c.paths([word])
-
-
-def _curl_option(c: Command, name: str, value: Word) -> None:
-    text = value.text
-    long = name.startswith("--")
-    writes = ("-o", "-D", "-c", "--output", "--dump-header", "--cookie-jar", "--output-dir", "--trace", "--trace-ascii", "--stderr",
-              "--libcurl", "--etag-save", "--hsts", "--alt-svc") if c.name == "curl" else (
-              "-O", "-P", "-o", "-a", "--output-document", "--directory-prefix", "--output-file", "--append-output",
-              "--save-cookies", "--warc-file", "--rejected-log")  # fmt: skip
-    if name in writes or (long and any(w.startswith(name) for w in writes if w.startswith("--"))):
-        if text and text != "-":
-            c.write(value)
-    elif name in ("-O", "--remote-name", "-J", "--remote-name-all"):
-        c.write(Word(text="./download"))
-    elif name in ("-K", "--config", "--use-askpass", "-e") and (c.name == "wget" or name in ("-K", "--config")):
-        c.read(value)
-        c.unseen(name)
-    elif name in ("-T", "--upload-file", "-E", "--cert", "--key", "--post-file", "--body-file", "-i", "--input-file", "--cacert",
-                  "--netrc-file", "--load-cookies") and text:  # fmt: skip
-        c.read(value)
-    elif name in ("-n", "--netrc", "--netrc-optional", "-u", "--user"):
-        c.add("credential", why="shell_credential", about=f"{c.name} {name}")
-    elif name == "--resolve":
-        c.found.hosts[text.split(":")[0].lower()] = None
-    else:
-        for match in re.finditer(r"(?:^|[=;,])[@<]([^;,]+)", text):
-            if match[1] != "-":
-                c.read(Word(text=match[1]))
-
-
 def _split(c: Command) -> None:
     c.add("write")
     if c.has("--filter"):
@@ -323,7 +282,9 @@ HANDLERS: dict[str, Callable[[Command], None]] = {
     "mktemp": _mktemp,
     **dict.fromkeys(("tar", "bsdtar", "gtar"), _tar),
     **dict.fromkeys(
-        "zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 7z 7za unrar compress patch dos2unix unix2dos".split(),
+        names(
+            "zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 7z 7za unrar compress patch dos2unix unix2dos"
+        ),
         _pack,
     ),
     **dict.fromkeys(("split", "csplit"), _split),
@@ -331,5 +292,5 @@ HANDLERS: dict[str, Callable[[Command], None]] = {
     **dict.fromkeys(("scp", "sftp"), _scp),
     **dict.fromkeys(("cd", "pushd", "chdir"), _cd),
     "popd": _popd,
-    **dict.fromkeys(("curl", "wget", "wget2"), _curl),
+    **dict.fromkeys(("curl", "wget", "wget2"), curl),
 }

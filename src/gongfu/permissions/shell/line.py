@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from gongfu.permissions.rating import Line, Part, Rating
 from gongfu.permissions.shell.rate import rate
-from gongfu.permissions.shell.state import State, TooMuch
+from gongfu.permissions.shell.state import Simple, State, TooMuch
+from gongfu.permissions.shell.tables import names
 from gongfu.permissions.shell.walk import Walker, bad_signs
-from gongfu.permissions.shell.words import quoted
+from gongfu.permissions.shell.words import literal, quoted
 from gongfu.workspace.protect import mentions_protected
 from gongfu.workspace.root import Workspace
 
 MAX_LENGTH = 64_000
+_PLAIN = r" *[A-Za-z0-9_./:@%+,-]+(?: +[A-Za-z0-9_./:=@%+,-]+)* *"
+"""One command of plain words: it means the same with and without the grammar, which takes long to load."""
+_RESERVED = names(
+    "if then else elif fi for while until do done case esac in function select time coproc declare typeset export "
+    "readonly local unset unsetenv"
+)
 
 
 def rate_line(
@@ -65,7 +73,11 @@ def _problem(command: str, state: State) -> str:
     if problem:
         return problem
     try:
-        return Walker(state, source, rate).whole()
+        walker = Walker(state, source, rate)
+        if re.fullmatch(_PLAIN, command) and command.split(maxsplit=1)[0] not in _RESERVED:
+            rate(walker, Simple(words=tuple(literal(word) for word in command.split())))
+            return ""
+        return walker.whole()
     except TooMuch as error:
         return str(error)
     except RecursionError:

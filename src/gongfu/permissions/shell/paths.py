@@ -120,13 +120,14 @@ def _touch_glob(path: str, state: State, found: Found, *, write: bool) -> None:
     touch_path(fixed, state, found, write=write and state.workspace.contains(Path(os.path.realpath(fixed))))
     if write:
         touch_path(f"{fixed}/x", state, found, write=True)
-    seen = 0
-    for match in glob.iglob(path, include_hidden=False):
-        seen += 1
+    base = os.path.realpath(fixed)
+    for seen, match in enumerate(glob.iglob(path)):  # noqa: PTH207 - as a shell does it
         if seen > _MATCHES:
             found.add("unknown", why="shell_unseen", about=path)
             return
         if os.path.basename(match).startswith("-") and "/" not in rest.strip("/"):  # noqa: PTH119
             found.add("unknown", why="shell_unseen", about=match)
-        if os.path.islink(match) or why_protected(Path(match), state.workspace, write=write):  # noqa: PTH114
+        if os.path.realpath(match) != base + match[len(fixed) :] or why_protected(
+            Path(match), state.workspace, write=write
+        ):
             touch_path(match, state, found, write=write)

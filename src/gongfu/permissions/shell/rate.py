@@ -53,9 +53,9 @@ def _takes_code(simple: Simple) -> bool:
 def _redirect(redirect: Redirect, found: Found, walker: Walker) -> None:
     sign = redirect.mark.lstrip("0123456789")
     target = redirect.target
-    if sign in ("<<", "<<<", "<<-"):
-        found.add("read")
-    elif sign in (">&", "<&", ">&-", "<&-") and re.fullmatch(r"\d+-?|-|", target.text) and target.literal:
+    if sign in ("<<", "<<<", "<<-") or (
+        sign in (">&", "<&", ">&-", "<&-") and re.fullmatch(r"\d+-?|-|", target.text) and target.literal
+    ):
         found.add("read")
     elif sign in ("<", "<&"):
         touch(target, walker.state, found)

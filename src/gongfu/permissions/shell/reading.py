@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -42,7 +43,7 @@ def fault(root: Node, source: bytes) -> str:
         if node.is_missing or node.type == "ERROR":
             return "it does not fit the grammar of a shell"
         if children and node.type not in _TEXTS:
-            for left, right in zip(children, children[1:], strict=False):
+            for left, right in itertools.pairwise(children):
                 gap = source[left.end_byte : right.start_byte]
                 if gap and (gap.strip(b" \t\n\\") or not gap.replace(b"\\\n", b"")):
                     return "it does not fit the grammar of a shell"

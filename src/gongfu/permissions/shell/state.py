@@ -88,7 +88,7 @@ class State:
 
 
 def _near(path: str, workspace: Workspace) -> tuple[str, ...]:
-    """Folders in which programs are looked for and which may be written to: those of the workspace, and relative ones."""
+    """Folders in which programs are looked for and may be written to: those of the workspace, and relative ones."""
     folders = path.split(os.pathsep) if path else []
     return tuple(f for f in folders if not f.startswith("/") or workspace.contains(Path(f)))
 

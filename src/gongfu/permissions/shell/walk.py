@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from gongfu.permissions.shell.gather import Gathered, Gatherer
 from gongfu.permissions.shell.grammar import parse, text_of
 from gongfu.permissions.shell.reading import WORDS, Reader, fault, named
-from gongfu.permissions.shell.state import Redirect, Simple, State, TooMuch
-from gongfu.permissions.shell.words import UNKNOWN, Word, quoted
+from gongfu.permissions.shell.state import Simple, State, TooMuch
+from gongfu.permissions.shell.words import UNKNOWN
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -32,21 +33,25 @@ _ARITHMETIC = frozenset(
         "variable_assignment",
     ]
 )  # fmt: skip
-_SIGNS = frozenset(
-    ["\n", ";", "&", ";;", "&&", "||", "|", "|&", "{", "}", "(", ")", "!", "((", "))", "[[", "]]", "[", "]"]
-)
+_SIMPLE = frozenset(
+    [
+        "command", "declaration_command", "unset_command", "test_command", "variable_assignment",
+        "variable_assignments",
+    ]
+)  # fmt: skip
 
 
 class Walker:
     """Walks one source; a script inside it is walked by another one with the same state."""
 
-    __slots__ = ("_in_control", "_pipe", "_rate", "_reader", "_source", "state")
+    __slots__ = ("_gather", "_in_control", "_pipe", "_rate", "_reader", "_source", "state")
 
     def __init__(self, state: State, source: bytes, rate: Rate, *, in_control: bool = False) -> None:
         self.state = state
         self._source = source
         self._rate = rate
         self._reader = Reader(state, source, self._substituted)
+        self._gather = Gatherer(self._reader)
         self._in_control = in_control
         self._pipe: tuple[str, ...] = ()
 
@@ -89,6 +94,7 @@ class Walker:
     def statement(self, node: Node, stdin: str) -> None:
         """One node that is no word. `stdin` is what its commands read when they do not say."""
         self.state.enter()
+        self.state.moved = None
         kind = node.type
         if kind in ("program", "compound_statement", "negated_command"):
             self._each(node, stdin)
@@ -96,14 +102,13 @@ class Walker:
             self._list(node, stdin)
         elif kind == "pipeline":
             self._pipeline(node, stdin)
-        elif kind in ("command", "declaration_command", "unset_command", "test_command"):
-            self.command(node, stdin)
-        elif kind in ("variable_assignment", "variable_assignments"):
+        elif kind in _SIMPLE:
             self.command(node, stdin)
         elif kind == "redirected_statement":
             self._redirected(node, stdin)
         elif kind == "subshell":
             self._apart(lambda: self._each(node, stdin))
+            self.state.moved = None
         elif kind in _BRANCHES:
             self._branch(node, stdin)
         elif kind == "function_definition":
@@ -123,24 +128,20 @@ class Walker:
                     self._reader.words(child)
                 else:
                     self.statement(child, stdin)
-                self.state.moved = self.state.moved if child.type in ("command", "list") else None
 
     def _list(self, node: Node, stdin: str) -> None:
         state = self.state
         left, sign, right = node.children[0], node.children[1].type, node.children[-1]
         if len([c for c in node.children if c.type != "comment"]) != 3:
             raise TooMuch("it does not fit the grammar of a shell")
-        before = state.places
-        state.moved = None
         self.statement(left, stdin)
-        after = state.places
-        if sign == "&&" and state.moved is not None:
-            state.places = state.moved
-        state.moved = None
+        after, worked = state.places, state.moved or state.places
+        if sign == "&&":
+            state.places = worked
         self.statement(right, stdin)
-        state.places = _joined(before, after, state.places)
-        if sign != "&&":
-            state.moved = None
+        also = state.moved or state.places
+        state.places = _joined(after, state.places)
+        state.moved = also if sign == "&&" else _joined(worked, also)
 
     def _pipeline(self, node: Node, stdin: str) -> None:
         before = self._pipe
@@ -238,10 +239,7 @@ class Walker:
     def _redirected(self, node: Node, stdin: str) -> None:
         body = node.child_by_field_name("body")
         redirects = [c for c in node.named_children if c.type.endswith("_redirect")]
-        if body is not None and body.type in (
-            "command", "declaration_command", "unset_command", "test_command", "variable_assignment",
-            "variable_assignments",
-        ):  # fmt: skip
+        if body is not None and body.type in _SIMPLE:
             self.command(body, stdin, redirects)
             return
         if body is not None:
@@ -251,126 +249,23 @@ class Walker:
     def _lone_redirects(self, redirects: list[Node]) -> None:
         """Redirections without a command, or of a whole compound."""
         if redirects:
-            gathered = _Gathered("")
+            gathered = Gathered("")
             for redirect in redirects:
-                self._redirect(redirect, gathered)
+                self._gather.redirect(redirect, gathered)
             self._finish(gathered)
 
     def command(self, node: Node, stdin: str, redirects: list[Node] | None = None) -> None:
         """A simple command with its redirections."""
-        gathered = _Gathered(stdin)
+        gathered = Gathered(stdin)
         if node.type == "variable_assignment":
-            self._assignment(node, gathered)
+            self._gather.assignment(node, gathered)
         else:
-            self._read_command(node, gathered)
+            self._gather.command(node, gathered)
         for redirect in redirects or []:
-            self._redirect(redirect, gathered)
+            self._gather.redirect(redirect, gathered)
         self._finish(gathered)
 
-    def _read_command(self, node: Node, gathered: _Gathered) -> None:
-        if node.type == "test_command":
-            self._reader.visit(node)
-            risky = re.search(r"[\[`']|\$\(", text_of(node)[2:-2].replace("[:", "")) is not None
-            gathered.words.append(Word(text="[[" if not risky else "", source=text_of(node), literal=not risky))
-            return
-        for child in node.children:
-            kind = child.type
-            if kind == "variable_assignment":
-                if gathered.words or node.type == "declaration_command":
-                    gathered.words.append(self._declared(child))
-                else:
-                    self._assignment(child, gathered)
-            elif kind.endswith("_redirect"):
-                self._redirect(child, gathered)
-            elif kind in WORDS:
-                gathered.words.extend(self._reader.words(child))
-            elif kind == "comment":
-                continue
-            elif not child.is_named:
-                gathered.words.append(Word(text=text_of(child), source=text_of(child)))
-            else:
-                self._reader.visit(child)
-                gathered.words.append(Word(text="", source=text_of(child), literal=False))
-
-    def _declared(self, node: Node) -> Word:
-        """`NAME=value` behind `export` and the like."""
-        gathered = _Gathered("")
-        self._assignment(node, gathered)
-        name, value = gathered.assigned[0]
-        return Word(text=f"{name}={value.text}", source=f"{name}={value.source}", literal=value.literal)
-
-    def _assignment(self, node: Node, gathered: _Gathered) -> None:
-        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name is None:
-            raise TooMuch("it does not fit the grammar of a shell")
-        if name.type != "variable_name":
-            self._reader.visit(name)
-        word = Word(text="", source="") if value is None else self._reader.word(value)
-        plain = text_of(name)
-        if name.type != "variable_name" and re.fullmatch(r"\w+\[[\w@*]*\]", plain) is None:
-            word = Word(text="", source=word.source, literal=False)
-        if b"+=" in (node.text or b"")[: len(plain) + 2]:
-            plain += "+"
-        gathered.assigned.append((plain, word))
-
-    def _redirect(self, node: Node, gathered: _Gathered) -> None:
-        if node.type == "herestring_redirect":
-            for child in node.named_children:
-                if child.type in WORDS:
-                    word = self._reader.word(child)
-                    gathered.redirects.append(Redirect(mark="<<<", target=word))
-                    gathered.read("here", word.text + "\n" if word.plain else None)
-            return
-        if node.type == "heredoc_redirect":
-            self._here_document(node, gathered)
-            return
-        descriptor = node.child_by_field_name("descriptor")
-        targets = list(named(node, "destination"))
-        sign = "".join(text_of(c) for c in node.children if not c.is_named)
-        mark = ("" if descriptor is None else text_of(descriptor)) + sign
-        if not targets:
-            gathered.redirects.append(Redirect(mark=mark, target=Word(text="-" if "-" in sign else "", source="")))
-            return
-        gathered.redirects.append(Redirect(mark=mark, target=self._reader.word(targets[0])))
-        if sign.startswith("<"):
-            gathered.read("file", None)
-        for more in targets[1:]:  # arguments that stand behind a redirection
-            gathered.words.extend(self._reader.words(more))
-
-    def _here_document(self, node: Node, gathered: _Gathered) -> None:
-        """Its text, and the commands that the grammar hangs below it: those behind it on its line."""
-        start = body = None
-        later: list[Node] = []
-        for child in node.named_children:
-            if child.type == "heredoc_start":
-                start = text_of(child)
-            elif child.type == "heredoc_body":
-                body = child
-            elif child.type == "file_redirect":
-                self._redirect(child, gathered)
-            elif child.type in WORDS:
-                gathered.words.extend(self._reader.words(child))
-            elif child.type not in ("heredoc_end", "file_descriptor"):
-                later.append(child)
-        if start is None:
-            raise TooMuch("it does not fit the grammar of a shell")
-        text = "" if body is None else text_of(body)
-        expands = re.search(r"[\"'\\]", start) is None
-        known = not expands or ("$" not in text and "`" not in text and "\\" not in text)
-        if expands and body is not None:
-            self._reader.visit(body)
-            if "`" in text and not any(c.type == "command_substitution" for c in body.named_children):
-                known = False
-        if b"<<-" in (node.text or b"")[:6]:
-            text = re.sub(r"(?m)^\t+", "", text)
-        word = Word(text=text, source=quoted(text) if known else "$" + quoted(text), literal=known)
-        gathered.redirects.append(Redirect(mark="<<", target=word))
-        gathered.read("here", text if known else None)
-        gathered.later.extend(later)
-        if later:
-            gathered.signs.append([c.type for c in node.children if c.type in ("&&", "||", "|", "|&")])
-
-    def _finish(self, gathered: _Gathered) -> None:
+    def _finish(self, gathered: Gathered) -> None:
         state = self.state
         if not self._in_control and not gathered.words:
             for name, word in gathered.assigned:
@@ -404,25 +299,6 @@ class Walker:
     def _set_once(self, name: str) -> bool:
         text = self._source.decode("utf-8", "replace")
         return len(re.findall(rf"(?<![\w${{]){name}\b", text)) == 1 and re.search(_SETS, text) is None
-
-
-class _Gathered:
-    """A simple command while it is being read."""
-
-    __slots__ = ("assigned", "here", "later", "redirects", "signs", "stdin", "words")
-
-    def __init__(self, stdin: str) -> None:
-        self.words: list[Word] = []
-        self.assigned: list[tuple[str, Word]] = []
-        self.redirects: list[Redirect] = []
-        self.later: list[Node] = []
-        self.signs: list[list[str]] = []
-        self.stdin = stdin
-        self.here: str | None = None
-
-    def read(self, stdin: str, here: str | None) -> None:
-        """It reads from elsewhere; the last one counts."""
-        self.stdin, self.here = stdin, here
 
 
 def _joined(*all_places: tuple[str | None, ...]) -> tuple[str | None, ...]:

@@ -10,9 +10,11 @@ from gongfu.workspace.protect import mentions_protected
 from gongfu.workspace.root import Workspace
 
 _READS = (
-    r"(?i)dir|ls|get-childitem|gci|get-location|pwd|cd|hostname|whoami|ver|get-date|git (status|log|diff|branch|rev-parse HEAD)"
-    r"( --?(short|oneline|stat|name-only|cached|staged|porcelain|show-current))*|(python|py|node|npm|git|cargo|go|dotnet|pip) "
-    r"(--version|-V)|go version|(type|cat|get-content|gc|dir|ls|get-childitem|gci) (?P<path>[\w][\w./\\-]*)"
+    r"(?i)dir|ls|get-childitem|gci|get-location|pwd|cd|hostname|whoami|ver|get-date"
+    r"|git (status|log|diff|branch|rev-parse HEAD)( --?(short|oneline|stat|name-only|cached|staged"
+    r"|porcelain|show-current))*"
+    r"|(python|py|node|npm|git|cargo|go|dotnet|pip) (--version|-V)|go version|(type|cat|get-content|gc"
+    r"|dir|ls|get-childitem|gci) (?P<path>[\w][\w./\\-]*)"
 )
 
 

@@ -98,7 +98,11 @@ class Pieces:
             if re.search(r",|\.\.", whole) is None and self._home(whole, variables) == whole:
                 return [Word(text=whole, source=source, glob=any(c in whole for c in "*?["))]
             return [Word(text=whole, source=source, literal=False)]
-        return [Word(text=c, source=source, glob=any(x in c for x in "*?[")) for c in choices if c]
+        words: list[Word] = []
+        for choice in filter(None, choices):
+            glob = any(sign in choice for sign in "*?[")
+            words.append(Word(text=choice, source=choice if glob else quoted(choice), glob=glob))
+        return words
 
     def _home(self, whole: str, variables: Mapping[str, str]) -> str | None:
         """The text with a tilde at its start filled in; None when that is not known."""

@@ -6,22 +6,44 @@ import re
 from collections.abc import Callable
 
 from gongfu.permissions.shell.command import Command, options, until_command
+from gongfu.permissions.shell.tables import names
 from gongfu.permissions.shell.words import UNKNOWN, Word
 
 _SIMPLE: dict[str, tuple[str, int]] = {
-    "nohup": ("", 0), "nice": ("-n --adjustment", 0), "ionice": ("-c -n -p --class --classdata", 0), "setsid": ("", 0),
-    "timeout": ("-k -s --kill-after --signal", 1), "gtimeout": ("-k -s --kill-after --signal", 1), "time": ("-f --format", 0),
-    "stdbuf": ("-i -o -e --input --output --error", 0), "builtin": ("", 0), "chronic": ("", 0), "unbuffer": ("", 0),
-    "exec": ("-a", 0), "caffeinate": ("-t -w", 0), "chrt": ("", 1), "taskset": ("", 1), "catchsegv": ("", 0),
-    "xvfb-run": ("-n -f -p -s -e", 0), "dbus-run-session": ("", 0), "coproc": ("", 0), "arch": ("", 0), "torsocks": ("", 0),
-    "proxychains": ("-f", 0), "proxychains4": ("-f", 0), "faketime": ("", 1), "prlimit": ("", 0), "doppler": ("", 0),
-}  # fmt: skip
+    **dict.fromkeys(
+        names("nohup setsid builtin chronic unbuffer catchsegv dbus-run-session coproc arch torsocks prlimit"), ("", 0)
+    ),
+    **dict.fromkeys(names("chrt taskset faketime"), ("", 1)),
+    **dict.fromkeys(names("timeout gtimeout"), ("-k -s --kill-after --signal", 1)),
+    "nice": ("-n --adjustment", 0),
+    "ionice": ("-c -n -p --class --classdata", 0),
+    "time": ("-f --format", 0),
+    "stdbuf": ("-i -o -e --input --output --error", 0),
+    "exec": ("-a", 0),
+    "caffeinate": ("-t -w", 0),
+    "xvfb-run": ("-n -f -p -s -e", 0),
+    "proxychains": ("-f", 0),
+    "proxychains4": ("-f", 0),
+}
+"""Their options with values, and how many words stand before the command."""
 _RAISED: dict[str, tuple[str, int]] = {
-    "sudo": ("-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --role --type --close-from", 0),
-    "doas": ("-u -C", 0), "pkexec": ("--user", 0), "runuser": ("-u -g -G --user --group", 0), "gosu": ("", 1),
-    "su-exec": ("", 1), "chroot": ("--userspec --groups", 1), "nsenter": ("-t -S -G --target --setuid --setgid", 0),
-    "unshare": ("-S -G -R -w --setuid --setgid --root --wd", 0), "setpriv": ("--reuid --regid --groups", 0), "run0": ("-u", 0),
-}  # fmt: skip
+    "sudo": (
+        "-u -g -h -p -C -D -R -T -U -r -t --user --group --host --prompt --chdir --chroot --role --type --close-from",
+        0,
+    ),
+    "doas": ("-u -C", 0),
+    "pkexec": ("--user", 0),
+    "runuser": ("-u -g -G --user --group", 0),
+    "gosu": ("", 1),
+    "su-exec": ("", 1),
+    "chroot": ("--userspec --groups", 1),
+    "nsenter": ("-t -S -G --target --setuid --setgid", 0),
+    "unshare": ("-S -G -R -w --setuid --setgid --root --wd", 0),
+    "setpriv": ("--reuid --regid --groups", 0),
+    "run0": ("-u", 0),
+}
+_XARGS = "-I -n -L -P -s -d -a -E -R -S -J --max-args --max-lines --max-procs --max-chars --delimiter --arg-file"
+_MILD_ENV = r"-i|--ignore-environment|-0|--null|-v|--debug|-u.*|--unset=.*"
 
 
 def _assignments(c: Command, words: list[Word]) -> list[Word]:
@@ -82,10 +104,9 @@ def _env(c: Command) -> None:
             if value:
                 c.script(Word(text=value))
             return
-        elif text.startswith(("-C", "--chdir=")):
-            c.unseen(text)
-        elif text not in ("-i", "--ignore-environment", "-0", "--null", "-v", "--debug") and not text.startswith(
-            ("-u", "--unset=")
+        elif text.startswith(("-C", "--chdir=")) or (
+            text not in ("-i", "--ignore-environment", "-0", "--null", "-v", "--debug")
+            and not text.startswith(("-u", "--unset="))
         ):
             c.unseen(text)
     if args and args[0].text == "-":
@@ -97,9 +118,7 @@ def _env(c: Command) -> None:
 
 
 def _command(c: Command) -> None:
-    if c.has("-v", "-V"):
-        c.add("read")
-    elif c.name == "type":
+    if c.has("-v", "-V") or c.name == "type":
         c.add("read")
     else:
         c.run(until_command(c.args))
@@ -107,7 +126,7 @@ def _command(c: Command) -> None:
 
 def _xargs(c: Command) -> None:
     """`xargs`: the command gets further words that nobody knows."""
-    valued = "-I -i -n -L -P -s -d -a -E -R -S -J --max-args --max-lines --max-procs --max-chars --delimiter --arg-file --replace"
+    valued = _XARGS
     c.add("read")
     for name, value in options(c.args, valued)[0]:
         if name in ("-a", "--arg-file"):
@@ -171,12 +190,34 @@ def _harmless(words: list[Word]) -> bool:
 
 def _shell(c: Command) -> None:
     """A shell: its script, its file, or what it reads."""
-    args = c.args
-    if len(args) == 1 and args[0].text in ("--version", "--help"):
+    if c.texts() in (["--version"], ["--help"]):
         c.add("read")
         return
-    i = 0
-    has_script = False
+    rest, has_script = _shell_options(c)
+    if has_script:
+        for word in rest[:1]:
+            c.script(word)
+            if len(rest) > 1 and re.search(r"\$[\d@*{]", word.text):
+                c.unseen("$@")
+        c.paths(rest[1:])
+    elif rest:
+        c.add("run")
+        if not rest[0].plain or rest[0].text == "-" or rest[0].text.startswith("/dev/"):
+            c.unseen(rest[0].source)
+        else:
+            c.read(rest[0])
+            c.paths(rest[1:])
+            c.seen()
+    elif c.simple.stdin == "here" and c.simple.here is not None:
+        c.add("read")
+        c.walker.script(c.simple.here)
+    else:
+        c.unseen(c.name)
+
+
+def _shell_options(c: Command) -> tuple[list[Word], bool]:
+    """What stands behind the options of a shell, and whether that is a script."""
+    args, i, has_script = c.args, 0, False
     while i < len(args) and args[i].literal and re.match(r"[-+].", args[i].text):
         text = args[i].text
         i += 1
@@ -186,35 +227,12 @@ def _shell(c: Command) -> None:
             if text not in ("--norc", "--noprofile", "--posix", "--restricted", "--verbose"):
                 c.unseen(text)
             continue
-        if re.search(r"[ils]", text[1:]) and "o" not in text:
+        if re.search(r"[ils]", text[1:]):
             c.add("run")
-            if "s" in text or "i" in text or "l" in text:
-                c.unseen(text)
-        if text[-1] in "oO":
-            i += 1
+            c.unseen(text)
+        i += text[-1] in "oO"
         has_script = has_script or (text[0] == "-" and "c" in text)
-    if has_script:
-        if i < len(args):
-            c.script(args[i])
-        if len(args) > i + 1:
-            c.paths(args[i + 1 :])
-            if re.search(r"\$[\d@*{]", args[i].text):
-                c.unseen("$@")
-        return
-    if i < len(args):
-        c.add("run")
-        if args[i].text in ("/dev/stdin", "-", "/dev/fd/0") or not args[i].plain:
-            c.unseen(args[i].source)
-        else:
-            c.read(args[i])
-            c.paths(args[i + 1 :])
-            c.seen()
-        return
-    if c.simple.stdin == "here" and c.simple.here is not None:
-        c.add("read")
-        c.walker.script(c.simple.here)
-    else:
-        c.unseen(c.name)
+    return list(args[i:]), has_script
 
 
 def _eval(c: Command) -> None:
@@ -348,7 +366,7 @@ HANDLERS: dict[str, Callable[[Command], None]] = {
     "gxargs": _xargs,
     "find": _find,
     "gfind": _find,
-    **dict.fromkeys("bash sh zsh dash ksh ash mksh rbash yash".split(), _shell),
+    **dict.fromkeys(names("bash sh zsh dash ksh ash mksh rbash yash"), _shell),
     "eval": _eval,
     "source": _source,
     ".": _source,
