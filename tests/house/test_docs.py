@@ -85,6 +85,7 @@ def model() -> Iterator[str]:
     script = [
         Call("shell", {"command": "true"}, when=Match(last_contains="Run the tests")),
         Call("shell", {"command": "echo hello"}, when=Match(last_contains="Say hello with a tool")),
+        Call("shell", {"command": "echo > made"}, when=Match(last_contains="Make a file")),
         Say('{"missing": []}', when=Match()),  # any other request; there may be none
     ]
     with from_thread.start_blocking_portal() as portal, portal.wrap_async_context_manager(serve(script)) as server:
@@ -141,6 +142,9 @@ def test_inline_commands(command: str, place: dict) -> None:
     if re.match(r"gongfu (--continue|show|fork|context|compact)", command):
         subprocess.run(["gongfu", "run", "--yes", "First."], check=True, **place)
         place["env"] = {**place["env"], "GONGFU_MODEL": "bench-model"}
+    if re.match(r"gongfu (undo|redo|rewind|checkpoints)", command):
+        for before in (["run", "--yes", "Make a file."], *([["undo"]] if "redo" in command else [])):
+            subprocess.run(["gongfu", *before], check=True, **place)
     words = command.replace("ID", "") if "--session ID" in command else command
     done = subprocess.run(["bash", "-ec", words], check=False, **place)
     expected = (0,) if "--continue" not in command else (0, 1)  # a turn that ended by itself has nothing to go on with
