@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gongfu.workspace.globs import expand_braces, path_regex
-from gongfu.workspace.ignore import walk
+from gongfu.workspace.ignore import Rules, walk
 from gongfu.workspace.root import Workspace
 
 _GIT_ENV = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "HOME": os.devnull}
@@ -179,3 +179,14 @@ def test_braces() -> None:
 @given(st.text(st.sampled_from("ab*?[]!^-{},/\\."), max_size=12), st.text(st.sampled_from("ab/."), max_size=8))
 def test_no_pattern_breaks_the_matcher(pattern: str, path: str) -> None:
     path_regex(pattern).fullmatch(path)
+
+
+def test_a_huge_file_is_not_what_a_walk_waits_for(tmp_path: Path) -> None:
+    """All plain names hold; of patterns with wildcards the first few thousand."""
+    text = "".join(f"plain-{n}\n" for n in range(60_000)) + "".join(f"wild-{n}-*/**/x[a-z]?\n" for n in range(5000))
+    rules = Rules(f"*.first\n{text}")
+    assert rules.match("plain-59999", "plain-59999", folder=False) is True
+    assert rules.match("a/plain-0", "plain-0", folder=True) is True
+    assert rules.match("a.first", "a.first", folder=False) is True
+    assert rules.match("wild-7-a/b/xyz", "xyz", folder=False) is True
+    assert rules.match("wild-4999-a/b/xyz", "xyz", folder=False) is None

@@ -46,6 +46,11 @@ _NEUTRAL: dict[tuple[str, str], str] = {
     ("instaweb", "httpd"): "false",
     ("instaweb", "browser"): "false",
 }
+_FILES = {
+    ("core", "excludesfile"), ("core", "attributesfile"), ("commit", "template"), ("mailmap", "file"),
+    ("blame", "ignorerevsfile"),
+}  # fmt: skip
+"""Files that git reads: a pipe among them would keep it waiting."""
 _NO_FILES = ("protocol.file.allow", "never")
 _TOOLS = ("mergetool", "difftool", "guitool", "browser", "man", "sendemail", "lfs")
 # Patterns are texts: `re` compiles and keeps them when the first command runs, not at import.
@@ -53,7 +58,7 @@ _TOOL_KEYS = r"\w*(?:cmd|path|clean|smudge|smtpserver|args|transferagent)"
 _SUSPECT = (
     rb"\[\s*(?:include|filter|diff|merge|gpg|credential|alias|interactive|hook|trailer|gc|tar|imap|instaweb|pager"
     rb"|mergetool|difftool|guitool|browser|man|sendemail|lfs)"
-    rb"|alternaterefscommand|uploadpack|receivepack|update\s*=\s*\"?!"
+    rb"|alternaterefscommand|excludesfile|attributesfile|template|mailmap|ignorerevsfile|uploadpack|receivepack|update\s*=\s*\"?!"
 )
 _PROGRAMS = {
     ("core", "sshcommand"), ("core", "gitproxy"), ("core", "hookspath"), ("core", "pager"), ("core", "editor"),
@@ -82,7 +87,12 @@ def runs_program(key: str, value: str) -> bool:
         return bool(value)
     if (section, name) in (("url", "insteadof"), ("remote", "url")):
         return "ext::" in key.lower() or value.startswith("ext::")
-    return bool(value) and name != "required" and (_serves(key) or neutral(key, value) is not None)
+    return (
+        bool(value)
+        and name != "required"
+        and (section, name) not in _FILES
+        and (_serves(key) or neutral(key, value) is not None)
+    )
 
 
 def neutral(key: str, value: str) -> str | None:
@@ -96,6 +106,9 @@ def neutral(key: str, value: str) -> str | None:
         return "cat"
     if section == "submodule":
         return "checkout" if name == "update" and value.lstrip().startswith("!") else None
+    if (section, name) in _FILES:
+        file = os.path.expanduser(value)  # noqa: PTH111 - pathlib raises without a home
+        return os.devnull if os.path.exists(file) and not os.path.isfile(file) else None  # noqa: PTH110, PTH113
     if (section, name) == ("gpg", "program"):
         return _SIGNERS.get(middle.lower(), "gpg")
     if section in _TOOLS:

@@ -18,17 +18,28 @@ from gongfu.workspace.root import Workspace, is_below
 
 NEVER = frozenset({".git", ".hg", ".svn", ".jj"})
 _MAX_RULES = 1 << 20
+_MAX_WILD = 4000  # patterns with wildcards that one file may have: it takes 2 s to prepare so many
 _ESCAPED_SLASH = r"(?<!^)(?<!\\)((?:\\\\)*)\\/"  # at the very beginning git lets it match nothing
+
+
+class _Any(Base, frozen=True):
+    """Some patterns: those that are plain names, and an expression for the others."""
+
+    plain: frozenset[str]
+    like: re.Pattern[str] | None
+
+    def fits(self, text: str) -> bool:
+        return text in self.plain or (self.like is not None and self.like.fullmatch(text) is not None)
 
 
 class _Group(Base, frozen=True):
     """Patterns in a row that all ignore, or all bring back; those on a bare name apart from those on a path."""
 
     ignore: bool
-    name: re.Pattern[str] | None
-    name_folder: re.Pattern[str] | None
-    path: re.Pattern[str] | None
-    path_folder: re.Pattern[str] | None
+    name: _Any | None
+    name_folder: _Any | None
+    path: _Any | None
+    path_folder: _Any | None
 
 
 class Rules:
@@ -43,10 +54,10 @@ class Rules:
         """Whether the entry at `path` (relative to the ignore file, last part `name`) is ignored; None: not named."""
         for g in self._groups:
             if (
-                (g.name is not None and g.name.fullmatch(name))
-                or (g.path is not None and g.path.fullmatch(path))
-                or (folder and g.name_folder is not None and g.name_folder.fullmatch(name))
-                or (folder and g.path_folder is not None and g.path_folder.fullmatch(path))
+                (g.name is not None and g.name.fits(name))
+                or (g.path is not None and g.path.fits(path))
+                or (folder and g.name_folder is not None and g.name_folder.fits(name))
+                or (folder and g.path_folder is not None and g.path_folder.fits(path))
             ):
                 return g.ignore
         return None
@@ -60,24 +71,36 @@ def _rules(text: str) -> Rules:
 def _groups(text: str) -> Iterator[_Group]:
     sources: dict[tuple[bool, bool], list[str]] = {}
     current: bool | None = None
+    wild = 0
     for line in text.removeprefix("\ufeff").split("\n"):
         parsed = _pattern(line)
         if parsed is None:
             continue
-        ignore, on_path, folder, source = parsed
+        ignore, on_path, folder, pattern = parsed
+        wild += not _is_plain(pattern)
+        if wild > _MAX_WILD and not _is_plain(pattern):
+            continue
         if current is not None and ignore != current:
             yield _group(current, sources)
             sources = {}
         current = ignore
-        sources.setdefault((on_path, folder), []).append(source)
+        sources.setdefault((on_path, folder), []).append(pattern)
     if current is not None:
         yield _group(current, sources)
 
 
+def _is_plain(pattern: str) -> bool:
+    return not any(c in pattern for c in "*?[\\")
+
+
 def _group(ignore: bool, sources: dict[tuple[bool, bool], list[str]]) -> _Group:
-    def joined(on_path: bool, folder: bool) -> re.Pattern[str] | None:
-        parts = sources.get((on_path, folder))
-        return re.compile("|".join(parts), re.DOTALL) if parts else None
+    def joined(on_path: bool, folder: bool) -> _Any | None:
+        patterns = sources.get((on_path, folder))
+        if not patterns:
+            return None
+        wild = [_source(p, on_path) for p in patterns if not _is_plain(p)]
+        like = re.compile("|".join(wild), re.DOTALL) if wild else None
+        return _Any(plain=frozenset(p for p in patterns if _is_plain(p)), like=like)
 
     return _Group(
         ignore=ignore,
@@ -88,8 +111,12 @@ def _group(ignore: bool, sources: dict[tuple[bool, bool], list[str]]) -> _Group:
     )
 
 
+def _source(pattern: str, on_path: bool) -> str:
+    return _path_source(pattern) if on_path else segment(pattern, strict=True)
+
+
 def _pattern(line: str) -> tuple[bool, bool, bool, str] | None:
-    """One line: whether it ignores, is on a path (not a bare name), is for folders only, and its expression."""
+    """One line: whether it ignores, is on a path (not a bare name), is for folders only, and its pattern."""
     text = _trimmed(line.removesuffix("\r"))
     if not text or text.startswith("#"):
         return None
@@ -100,8 +127,8 @@ def _pattern(line: str) -> tuple[bool, bool, bool, str] | None:
     if not text:
         return None
     if "/" not in text:
-        return ignore, False, folder, segment(text, strict=True)
-    return ignore, True, folder, _path_source(text.removeprefix("/"))
+        return ignore, False, folder, text
+    return ignore, True, folder, text.removeprefix("/")
 
 
 def _trimmed(line: str) -> str:

@@ -1,0 +1,149 @@
+"""A repository full of traps: before it is trusted nothing of it runs, nothing hangs, and nothing grows."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gongfu.models.scripted.script import Call, Say
+from gongfu.models.scripted.server import Server
+from tests.bugs.traps import git, person
+
+from .conftest import Ended, Program
+from .trap_repository import SHOWN_NAME, build
+
+if sys.platform == "win32":
+    pytest.skip("the traps are those of POSIX", allow_module_level=True)
+
+Serve = Callable[..., Server]
+MEMORY = 400 << 20
+PATHS = f".:bin:node_modules/.bin::{os.environ['PATH']}:./bin"
+
+
+class Trapped(Program):
+    """The program in the repository of traps, with a `PATH` that looks into it."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        super().__init__(tmp_path)
+        self.folder.rmdir()
+        self.sprung = tmp_path / "sprung"
+        person(tmp_path)
+        self.git_env = {**self.env, "GIT_CONFIG_NOSYSTEM": "1"}
+        self.env |= {"PATH": PATHS, "GIT_CONFIG_NOSYSTEM": "1"}
+        build(self.folder, self.git_env, self.sprung)
+        self.clear()
+        self.home.mkdir()  # marks can be left from inside the sandbox, too
+        (self.home / "config.yaml").write_text(f"sandbox: {{writable: ['{self.sprung}']}}\n")
+
+    def clear(self) -> None:
+        for mark in self.sprung.iterdir():
+            mark.unlink()
+
+    @property
+    def marks(self) -> set[str]:
+        return {mark.name for mark in self.sprung.iterdir()}
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Trapped:
+    return Trapped(tmp_path)
+
+
+@pytest.fixture
+def trapped(program: Trapped) -> Trapped:
+    return program
+
+
+def shell(command: str) -> Call:
+    return Call("shell", {"command": command})
+
+
+def results(server: Server) -> str:
+    """All that tools have told the model."""
+    messages: list[dict[str, Any]] = server.requests[-1].body["messages"]
+    return "\n".join(str(m["content"]) for m in messages if m["role"] == "tool")
+
+
+def run(trapped: Trapped, *args: str, **env: str) -> Ended:
+    done = trapped.run(*args, timeout=50, **env)
+    assert "Traceback" not in done.err, done
+    assert "\x1b" not in done.out + done.err, done
+    return done
+
+
+COMMANDS = (
+    "doctor", "rules show", "sessions", "context", "config list", "trust", "trust --json", "trust --list", "", "--help",
+    "models list", "rules history", "sessions --search needle",
+)  # fmt: skip
+
+
+def test_no_command_springs_a_trap(trapped: Trapped) -> None:
+    for command in COMMANDS:
+        done = run(trapped, *command.split())
+        assert trapped.marks == set(), (command, done)
+        assert "inside Gongfu" not in done.err, (command, done)
+
+
+def test_a_run_springs_none(trapped: Trapped, serve: Serve) -> None:
+    """The tools over the whole repository, and git as a model would use it."""
+    commands = (
+        "git status", "git diff", "git diff --stat HEAD~1", "git log -p -3", "git show", "git add b.t x.proc s.sly",
+        "git commit -qm mine", "git checkout -q other && echo needle > y.late && git add y.late", "git st", "git wt",
+        "git fetch short:x", "git blame b.t", "cd src && git status", "rg needle src", "git stash",
+    )  # fmt: skip
+    server = serve(
+        Call("list_files", {"path": "."}),
+        Call("find_files", {"pattern": "**/*needle*"}),
+        Call("search_text", {"pattern": "needle"}),
+        Call("read_file", {"path": "sparse.bin"}),
+        Call("read_file", {"path": "pipe"}),
+        Call("read_file", {"path": "circle"}),
+        Call("read_file", {"path": "b.t"}),
+        *(shell(command) for command in commands),
+        Say("Done."),
+    )
+    done = run(trapped, "run", "--yes", "look around")
+    assert done.code == 0, done
+    assert trapped.marks == set(), (trapped.marks, results(server))
+    said = results(server)
+    assert "needle" in said
+    assert SHOWN_NAME in said
+    assert "two\nlines" not in said
+    assert "not trusted, so" in done.err
+    notice = next(line for line in done.err.splitlines() if "not trusted, so" in line)
+    assert ".gongfu/config.yaml" in notice
+
+
+def test_it_needs_no_memory(trapped: Trapped, serve: Serve) -> None:
+    serve(
+        Call("list_files", {"path": "."}), Call("search_text", {"pattern": "needle"}),
+        Call("read_file", {"path": "sparse.bin"}), Say("Done."),
+    )  # fmt: skip
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    done = run(trapped, "run", "--yes", "look around")
+    assert done.code == 0, done
+    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert max(before, after) * 1024 < MEMORY or after == before
+
+
+def test_what_is_trusted_takes_effect_and_no_more(trapped: Trapped, serve: Serve) -> None:
+    """Settings that tighten, hooks and git's own hooks; not what loosens, and not what nothing asked for."""
+    assert trapped.run("trust", "--yes").code == 0
+    assert trapped.marks == set()
+    git(trapped.folder, trapped.git_env, "config", "--unset", "core.excludesFile")
+    git(trapped.folder, trapped.git_env, "config", "--unset", "core.attributesFile")
+    serve(shell("forbidden thing"), shell("git commit --allow-empty -qm mine"), Say("Done."))
+    done = run(trapped, "run", "--yes", "commit", PATH=os.environ["PATH"])
+    assert done.code == 0, done
+    marks = trapped.marks
+    assert {"hook-pre-commit", "hook-post-commit"} <= marks, (marks, done)
+    assert not {m for m in marks if m.startswith(("mcp", "claude", "agents", "envrc", "module", "program", "gongfu-tool",
+                                                  "gongfu-command"))}, marks  # fmt: skip
+    for name in ("permission.mode", "permission.allow", "sandbox.kind", "sandbox.network", "retention.days"):
+        assert f"{name} is not taken" in done.err, done
