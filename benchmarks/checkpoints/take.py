@@ -103,7 +103,7 @@ def change(root: Path, number: int) -> None:
     file.write_text(file.read_text() + f"\nchanged = {number}\n")
 
 
-def course(kind: type[Own] | type[Shadow], base: Path, files: int) -> dict[str, tuple[float, float]]:
+def course(kind: type[Own | Shadow], base: Path, files: int) -> dict[str, tuple[float, float]]:
     root, home = base / "work", base / "home"
     root.mkdir(parents=True)
     home.mkdir()

@@ -45,24 +45,24 @@ def covered(path: str, *, git: bool) -> bool:
 
 def look(root: Path) -> Seen:
     """All that is below a folder, git's own data left out: kind, mode and content of each path."""
-    found: Seen = {"": ("folder", stat.S_IMODE(os.stat(root).st_mode), b"")}
+    found: Seen = {"": ("folder", stat.S_IMODE(root.stat().st_mode), b"")}
     todo = [""]
     while todo:
         folder = todo.pop()
-        for name in os.listdir(os.path.join(root, folder)):
+        for name in os.listdir(root / folder):  # noqa: PTH208
             path = f"{folder}/{name}" if folder else name
-            full = os.path.join(root, path)
-            status = os.lstat(full)
+            full = root / path
+            status = full.lstat()
             mode = stat.S_IMODE(status.st_mode)
             if name == ".git":
                 continue
             if stat.S_ISLNK(status.st_mode):
-                found[path] = ("link", 0, os.fsencode(os.readlink(full)))
+                found[path] = ("link", 0, os.fsencode(os.readlink(full)))  # noqa: PTH115
             elif stat.S_ISDIR(status.st_mode):
                 found[path] = ("folder", mode, b"")
                 todo.append(path)
             elif stat.S_ISREG(status.st_mode):
-                found[path] = ("file", mode, Path(full).read_bytes())
+                found[path] = ("file", mode, full.read_bytes())
             else:
                 found[path] = ("other", mode, b"")
     return found
@@ -167,7 +167,7 @@ def edits() -> st.SearchStrategy[list[Edit]]:
 SHELL = (
     "mv sub moved; mkdir -p sub/x; echo new > sub/x/y",
     "rm -rf nested a",
-    "for f in *; do [ -f \"$f\" ] && printf more >> \"$f\"; done; true",
+    'for f in *; do [ -f "$f" ] && printf more >> "$f"; done; true',
     "find . -path ./.git -prune -o -type f -name 'b*' -exec chmod 700 {} +",
     "ln -sfn sub/empty way; rmdir sub/empty 2>/dev/null; cp -p crlf.txt copy; touch -d '2001-01-01' crlf.txt",
     "tar cf t.tar sub 2>/dev/null; rm -rf sub; tar xf t.tar 2>/dev/null; rm -f t.tar",
@@ -215,7 +215,7 @@ def _rename(root: Path, path: str, to: str) -> None:
     if to in (*TOUCHED, "tracked.log") and (root / path).is_dir():
         return  # what is in it would be ignored, and stay, and so would the folder
     (root / to).parent.mkdir(parents=True, exist_ok=True)
-    os.rename(root / path, root / to)
+    (root / path).rename(root / to)
 
 
 def _chmod(root: Path, path: str, mode: int) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 
 from gongfu.workspace.root import joined
 
 _MAX = 1 << 28
 _SHARED = b"link"
+_SHA256 = rb"(?i)objectformat\s*=\s*\"?sha256"
 _NO_INDEX = "no index of git"
 
 
@@ -32,28 +34,29 @@ class Tracked:
 
     def _read(self) -> frozenset[bytes]:
         if self._names is None:
-            self._names = frozenset(names_in(joined(self._git_dir, "index")))
+            common = os.fsdecode(_bytes(joined(self._git_dir, "commondir")).strip())
+            config = _bytes(joined(joined(self._git_dir, common) if common else self._git_dir, "config"))
+            size = 32 if re.search(_SHA256, config) else 20
+            self._names = frozenset(names_in(joined(self._git_dir, "index"), size))
             for name in self._names:
                 while (name := name.rpartition(b"/")[0]) and name not in self._folders:
                     self._folders.add(name)
         return self._names
 
 
-def names_in(file: str) -> list[bytes]:
+def names_in(file: str, size: int = 20) -> list[bytes]:
     """The names in an index file of git, versions 2 to 4, with those of the index that it shares; none when it is
-    none.
+    none. Its digests have `size` bytes: 20 for SHA-1, 32 for SHA-256.
     """
     raw = _bytes(file)
-    for size in (20, 32):  # SHA-1, SHA-256
-        try:
-            names, end = _entries(raw, size)
-            shared = _shared(raw, end, size)
-        except (ValueError, IndexError):
-            continue
-        if shared:
-            names += names_in(joined(os.path.dirname(file), f"sharedindex.{shared}"))  # noqa: PTH120
-        return [name.rstrip(b"/") for name in names if name]
-    return []
+    try:
+        names, end = _entries(raw, size)
+        shared = _shared(raw, end, size)
+    except (ValueError, IndexError):
+        return []
+    if shared:
+        names += names_in(joined(os.path.dirname(file), f"sharedindex.{shared}"), size)  # noqa: PTH120
+    return [name.rstrip(b"/") for name in names if name]
 
 
 def _bytes(file: str) -> bytes:

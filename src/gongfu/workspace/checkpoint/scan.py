@@ -122,7 +122,11 @@ class Scan:
         if state == WHOLE and cover.tracks(name, folder=False):  # a submodule
             return LINK
         path = f"{cover.prefix}{name}"
-        if (not self.narrow and cover.tracks(name, folder=True)) or path in self._wanted_folders or path in self._wanted:
+        if (
+            (not self.narrow and cover.tracks(name, folder=True))
+            or path in self._wanted_folders
+            or path in self._wanted
+        ):
             return FILE
         if self._beside is not None and to_bytes(path) in self._beside.folders:
             return FILE
