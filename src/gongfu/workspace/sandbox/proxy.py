@@ -29,12 +29,16 @@ async def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def through(path: str, argv: Sequence[str], env: dict[str, str]) -> list[str]:
-    """The command `argv` behind a forwarder from a port inside to the socket `path`; `env` is told of the port."""
+def through(path: str, argv: Sequence[str], env: dict[str, str], hosts: Sequence[str]) -> list[str]:
+    """The command `argv` behind a forwarder from a port inside to the socket `path`; `env` is told of the port.
+
+    What a command serves itself it reaches directly, unless this machine is among the `hosts`.
+    """
     address = f"http://127.0.0.1:{PORT}"
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         env[name] = env[name.lower()] = address
-    env["NO_PROXY"] = env["no_proxy"] = "localhost,127.0.0.1,::1"
+    named = {split_port(entry)[0].strip("[]").lower() for entry in hosts}
+    env["NO_PROXY"] = env["no_proxy"] = ",".join(n for n in ("localhost", "127.0.0.1", "::1") if n not in named)
     return [sys.executable, "-I", "-S", str(Path(__file__).with_name("forward.py")), path, str(PORT), *argv]
 
 

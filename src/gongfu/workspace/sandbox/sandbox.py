@@ -183,7 +183,7 @@ class Sandbox:
         if self._proxy is None:
             self._proxy = Proxy(self._settings.hosts, Path(self._temp) / "tmp" / ".proxy")
             await self._proxy.open()
-        return through("/tmp/.proxy", argv, env)  # noqa: S108
+        return through("/tmp/.proxy", argv, env, self._settings.hosts)  # noqa: S108
 
     # --- limits ---------------------------------------------------------------------------------------------------
 
