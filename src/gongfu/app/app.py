@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -380,10 +380,7 @@ class App(Undoable):
         return gone
 
     def report(self, details: str) -> Path:
-        """Append the details of a fault to the log; where it is. A log that cannot be written makes nothing worse."""
-        log = self.options.crash_log
-        with suppress(OSError, UserError):
-            self.places.ensure(self.places.logs)
-            with log.open("a", encoding="utf-8", errors="replace") as out:
-                out.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}\n{details}\n")
-        return log
+        """Append the details of a fault to the log, without secrets; where it is. See `app.faults`."""
+        from gongfu.app.faults import write_fault  # only when something went wrong
+
+        return write_fault(self.options, details)

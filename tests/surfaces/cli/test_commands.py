@@ -338,6 +338,10 @@ def test_completion_completes(program: Program) -> None:
     assert "--permission" in done.out, done
 
 
+def _raise(text: str) -> None:
+    raise ValueError(text)
+
+
 def test_a_bug_leaves_a_report_and_a_sentence(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     import gongfu.surfaces.cli.settings as broken
 
@@ -353,6 +357,18 @@ def test_a_bug_leaves_a_report_and_a_sentence(program: Program, monkeypatch: pyt
     report = Path(path[0])
     assert "RuntimeError: boom 爆" in report.read_text(encoding="utf-8")
     assert stat.S_IMODE(report.stat().st_mode) == 0o600
+    report.unlink()
+    token = "gh" + "p_" + "a1B2" * 9
+    monkeypatch.setattr(broken, "list_settings", lambda *_, **__: crash(_raise(f"push {token}; my-own-key-of-words")))
+    done = program.call("config", "list", "--verbose", OPENAI_API_KEY="my-own-key-of-words")
+    path = re.search(r"\S+crash-\S+\.txt", done.err)
+    assert path, done
+    for text in (done.err, Path(path[0]).read_text(encoding="utf-8")):
+        assert "Traceback" in text
+        assert "push [secret github token]; [secret key]" in text
+        assert token not in text
+        assert "my-own-key" not in text
+    monkeypatch.setattr(broken, "list_settings", crash)
     assert "Traceback" in program.call("config", "list", "--verbose").err
     assert "Traceback" in program.call("config", "list", GONGFU_DEBUG="1").err
 

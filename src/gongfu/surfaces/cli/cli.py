@@ -17,6 +17,7 @@ MARK = "GONGFU_CALL"
 """The variable of marks; `gongfu.workspace.proctree` reads it."""
 
 if TYPE_CHECKING:
+    from gongfu.config.settings import Settings
     from gongfu.surfaces.cli.ask import Person
 
 
@@ -51,6 +52,7 @@ class Cli:
         self.form = "json" if "--json" in flags else "stream" if "--stream-json" in flags else ""
         self.session = ""  # the session, once there is one
         self.person: Person | None = None
+        self.settings: Settings | None = None  # once they are known: their keys are kept out of reports
         self.mark = new_id("x")
 
     def speak(self, language: Language) -> None:

@@ -6,6 +6,7 @@ import os
 import platform
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 from gongfu.config.paths import places
@@ -17,14 +18,26 @@ from gongfu.surfaces.cli.cli import Cli
 def report(cli: Cli, error: BaseException) -> str:
     """Write the traceback to a file of mode 0600 in the folder of logs; the sentence that names it.
 
-    With --verbose or GONGFU_DEBUG the traceback is shown as well.
+    With --verbose or GONGFU_DEBUG the traceback is shown as well. Secrets are left out of all three: reports are passed
+    on.
     """
-    trace = "".join(traceback.format_exception(error))
+    without_secrets = _redactor(cli)
+    trace = without_secrets("".join(traceback.format_exception(error)))
     if cli.verbose:
         cli.err.write(trace)
-    short = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+    short = without_secrets(f"{type(error).__name__}: {error}").splitlines()[0][:300]
     where = _write(cli, trace)
     return cli.say("crashed", error=short, path=where) if where else cli.say("crashed_nowhere", error=short)
+
+
+def _redactor(cli: Cli) -> Callable[[str], str]:
+    from gongfu.app.faults import redactor  # the app may not even have been loaded
+    from gongfu.core.secrets import redact
+
+    try:
+        return redactor(cli.env, places(cli.env), cli.settings)
+    except UserError:  # nobody knows where the files of the user are
+        return redact
 
 
 def _write(cli: Cli, trace: str) -> Path | None:
