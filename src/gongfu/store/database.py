@@ -20,6 +20,7 @@ APPLICATION: Final = 0x476F6E67
 
 WAL_LIMIT: Final = 4 << 20
 """Bytes of write-ahead log from which `Database.checkpoint` has something to do."""
+_SLICE: Final = 0.1  # seconds
 
 
 class Database:
@@ -59,6 +60,7 @@ class Database:
             if isinstance(error, UserError):
                 raise
             raise explain(error, path, busy_seconds) from error
+        connection.execute(f"PRAGMA busy_timeout={int(min(busy_seconds, _SLICE) * 1000)}")
         return cls(path, connection, busy_seconds)
 
     def write(self) -> Transaction:
@@ -70,12 +72,23 @@ class Database:
         try:
             return self.connection.execute(sql, values)
         except sqlite3.Error as error:
-            raise explain(error, self.path, self.busy_seconds) from error
+            return self._again(sql, values, error)
+
+    def _again(self, sql: str, values: tuple[Any, ...], error: sqlite3.Error) -> sqlite3.Cursor:
+        """Wait on for the other process, in slices: between them Python hears signals, which SQLite does not."""
+        deadline = time.monotonic() + self.busy_seconds - _SLICE
+        while getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY and time.monotonic() < deadline:
+            try:
+                return self.connection.execute(sql, values)
+            except sqlite3.Error as next_one:
+                error = next_one
+        raise explain(error, self.path, self.busy_seconds) from error
 
     def read(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """All rows of one query."""
+        cursor = self.execute(sql, values)
         try:
-            return self.connection.execute(sql, values).fetchall()
+            return cursor.fetchall()
         except sqlite3.Error as error:
             raise explain(error, self.path, self.busy_seconds) from error
 
@@ -135,10 +148,7 @@ class Transaction:
         self._connection = database.connection
 
     def __enter__(self) -> sqlite3.Connection:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
-            raise explain(error, self._database.path, self._database.busy_seconds) from error
+        self._database.execute("BEGIN IMMEDIATE", ())
         return self._connection
 
     def __exit__(

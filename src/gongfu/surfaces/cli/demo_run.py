@@ -98,18 +98,19 @@ async def _play(cli: Cli, chosen: Chosen, project: DemoProject) -> int:
 
 
 async def _turn(cli: Cli, chosen: Chosen, project: DemoProject) -> TurnFinished:
-    from gongfu.surfaces.cli.drive import Drive, Task, end_now
+    from gongfu.surfaces.cli.drive import Drive, Signals, Task, end_now
     from gongfu.surfaces.cli.screens import choose
 
     app = open_app(
         project.folder, env=cli.marked(project.env), root=project.folder, model=chosen.ref, yes=True, max_steps=30
     )
-    async with opened_with(cli, app):
-        session = await app.session()
-        cli.session = session.id
-        screen = choose(cli, session.id, form="", view="full", structured=False)
-        drive = Drive(session, screen, None)
-        return await drive.run(Task(text=TASK), stopping=cli.say("stopping"), kill=lambda: end_now(cli.mark))
+    with Signals(lambda: end_now(cli.mark)) as signals:
+        async with opened_with(cli, app):
+            session = await app.session()
+            cli.session = session.id
+            screen = choose(cli, session.id, form="", view="full", structured=False)
+            drive = Drive(session, screen, None)
+            return await drive.run(Task(text=TASK), stopping=cli.say("stopping"), signals=signals)
 
 
 async def _outcome(cli: Cli, chosen: Chosen, project: DemoProject, finished: TurnFinished) -> int:

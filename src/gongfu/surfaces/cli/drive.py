@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -46,8 +46,8 @@ class Drive:
         self._person = person
         self._asking: dict[str, anyio.CancelScope] = {}
 
-    async def run(self, task: Task, *, stopping: str, kill: Callable[[], None]) -> ev.TurnFinished:
-        """Run the task to the end of its turn. Ctrl-C shows `stopping` and cancels the turn; pressed again: `kill`."""
+    async def run(self, task: Task, *, stopping: str, signals: Signals) -> ev.TurnFinished:
+        """Run the task to the end of its turn. The first of `signals` shows `stopping` and cancels the turn."""
         async with self._session.stream.subscribe() as entries, anyio.create_task_group() as tasks:
             starting = anyio.CancelScope()
 
@@ -59,7 +59,7 @@ class Drive:
             def gone() -> None:
                 tasks.start_soon(_raise_gone)
 
-            with interrupts(stop, kill), watching(self._screen.reader, gone):
+            with signals.calling(stop), watching(self._screen.reader, gone):
                 prompted = None
                 with starting:  # to look for a model may take a while
                     prompted = await self._session.prompt(task.text, images=task.images, schema=task.schema)
@@ -159,28 +159,48 @@ def collect_again() -> None:
         gc.enable()
 
 
-@contextmanager
-def interrupts(stop: Callable[[], None], kill: Callable[[], None]) -> Generator[None]:
-    """Catch Ctrl-C and polite ends: the first calls `stop` in the running loop, any further one `kill` on the spot."""
-    loop = asyncio.get_running_loop()
-    count = 0
+class Signals:
+    """Catches Ctrl-C and polite ends: the first calls what is to be stopped, any further one `kill` on the spot.
 
-    def caught(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        nonlocal count
-        count += 1
-        if count > 1:
-            kill()
-        else:
-            loop.call_soon_threadsafe(stop)
+    From the first `calling` to the end of the block in which it was made: what a turn leaves running is ended after it.
+    """
 
-    before: dict[int, Any] = {}
-    with suppress(ValueError):  # not the main thread: nobody presses Ctrl-C there
-        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
-            if hasattr(signal, name):
-                before[getattr(signal, name)] = signal.signal(getattr(signal, name), caught)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
+    def __init__(self, kill: Callable[[], None]) -> None:
+        self._kill = kill
+        self._before: dict[int, Any] = {}
+        self._count = 0
+        self._stop: Callable[[], object] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
             signal.signal(number, handler)
+        self._before.clear()
+
+    @contextmanager
+    def calling(self, stop: Callable[[], None]) -> Generator[None]:
+        """In this block the first one calls `stop` in the running loop; after it, when all is ended anyway, nothing."""
+        loop = asyncio.get_running_loop()
+        self._stop = lambda: loop.call_soon_threadsafe(stop)
+        self._catch()
+        try:
+            yield
+        finally:
+            self._stop = None
+
+    def _catch(self) -> None:
+        with suppress(ValueError):  # not the main thread: nobody presses Ctrl-C there
+            for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
+                number = getattr(signal, name, None)
+                if number is not None and number not in self._before:
+                    self._before[number] = signal.signal(number, self._caught)
+
+    def _caught(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._count += 1
+        if self._count > 1:
+            self._kill()
+        elif self._stop is not None:
+            self._stop()

@@ -52,6 +52,7 @@ def _made(cli: Cli, opening: Opening) -> App:
 async def opened_with(cli: Cli, app: App) -> AsyncGenerator[App]:
     """An app that was made already, open; its language is spoken, and what is odd about its settings is told."""
     cli.speak(app.language)
+    cli.settings = app.settings
     for notice in app.options.notices:
         cli.note(cli.say.told(notice.key, notice.values))
     async with app:
@@ -62,8 +63,10 @@ def run_async(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine to its end; of a group of errors the one that matters is raised."""
     import anyio
 
+    from gongfu.surfaces.cli.loop import new_loop
+
     try:
-        return anyio.run(work)
+        return anyio.run(work, backend_options={"loop_factory": new_loop})
     except BaseExceptionGroup as errors:
         raise root_of(errors) from errors
 

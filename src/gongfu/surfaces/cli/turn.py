@@ -6,7 +6,7 @@ from gongfu.app import App, Session
 from gongfu.core.errors import UsageError, UserError
 from gongfu.core.messages import ImagePart
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.drive import Drive, Task, end_now
+from gongfu.surfaces.cli.drive import Drive, Signals, Task, end_now
 from gongfu.surfaces.cli.opening import opened, run_async
 from gongfu.surfaces.cli.options import Opening
 from gongfu.surfaces.cli.result import exit_code
@@ -19,6 +19,10 @@ def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
     images = _images(asked.images)
 
     async def work() -> int:
+        with Signals(lambda: end_now(cli.mark)) as signals:
+            return await turn(signals)
+
+    async def turn(signals: Signals) -> int:
         async with opened(cli, opening) as app:
             if images:
                 await _check_images(app)
@@ -32,7 +36,7 @@ def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
                 cli.note(status(cli, app))
             session = await app.session(asked.session, latest=asked.latest)
             try:
-                return await _drive(cli, session, asked, images)
+                return await _drive(cli, session, asked, images, signals)
             except UserError:
                 if session.state.turn is None and session.state.finished is None:
                     await app.delete(session.id)  # nothing was begun: no empty session stays behind
@@ -56,7 +60,7 @@ async def _check_images(app: App) -> None:
         raise UsageError("cli.images_unsupported", model=info.ref)
 
 
-async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePart, ...]) -> int:
+async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePart, ...], signals: Signals) -> int:
     cli.session = session.id
     screen = choose(
         cli,
@@ -67,5 +71,5 @@ async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePa
     )
     drive = Drive(session, screen, cli.person)
     task = Task(text=asked.text, images=images, schema=asked.schema)
-    finished = await drive.run(task, stopping=cli.say("stopping"), kill=lambda: end_now(cli.mark))
+    finished = await drive.run(task, stopping=cli.say("stopping"), signals=signals)
     return exit_code(finished)
