@@ -143,7 +143,7 @@ def test_what_is_trusted_takes_effect_and_no_more(trapped: Trapped, serve: Serve
     assert done.code == 0, done
     marks = trapped.marks
     assert {"hook-pre-commit", "hook-post-commit"} <= marks, (marks, done)
-    assert not {m for m in marks if m.startswith(("mcp", "claude", "agents", "envrc", "module", "program", "gongfu-tool",
-                                                  "gongfu-command"))}, marks  # fmt: skip
+    others = ("mcp", "claude", "agents", "envrc", "module", "program", "gongfu-tool", "gongfu-command")
+    assert not {mark for mark in marks if mark.startswith(others)}, marks
     for name in ("permission.mode", "permission.allow", "sandbox.kind", "sandbox.network", "retention.days"):
         assert f"{name} is not taken" in done.err, done

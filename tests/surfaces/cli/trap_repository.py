@@ -65,7 +65,7 @@ def _talk(where: Path, sprung: Path) -> None:
     write(".claude/skills/evil/run.sh", f"{touch}/claude-skill\n")
     write(".agents/skills/evil/run.py", f"open('{sprung}/agents-skill', 'w')\n")
     hook = {"hooks": [{"type": "command", "command": f"{touch}/claude-hook"}]}
-    write(".claude/settings.json", json.dumps({"hooks": dict.fromkeys(("SessionStart", "PreToolUse", "Stop"), [hook])}))
+    write(".claude/settings.json", json.dumps({"hooks": {e: [hook] for e in ("SessionStart", "Stop")}}))
     write(".envrc", f"{touch}/envrc\n")
     write(".python-version", "evil\n")
     write(".tool-versions", "python evil\n")
@@ -100,7 +100,8 @@ def _more_git(where: Path, env: dict[str, str], sprung: Path) -> None:
     (where / "conditional").write_text(f'[filter "late"]\n\tclean = "sh -c \': > {sprung}/conditional; cat\'"\n')
     for key, value in {
         "includeIf.onbranch:other.path": "../conditional", "filter.proc.process": f"sh -c ': > {sprung}/process'",
-        "url.ext::sh -c touch% " + f"{sprung}/instead" + ".insteadOf": "short:", "submodule.x.update": f"!: > {sprung}/sub",
+        f"url.ext::touch {sprung}/instead.insteadOf": "short:",
+        "submodule.x.update": f"!: > {sprung}/sub",
         "core.attributesFile": str(where / "pipe"), "core.excludesFile": str(where / "pipe"),
         "extensions.worktreeConfig": "true",
     }.items():  # fmt: skip
