@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from gongfu.core.errors import UserError
@@ -134,6 +136,43 @@ async def test_two_sessions_side_by_side(bench: Bench) -> None:
         assert (await app.undo(two)).marks == {"shared": "~", "two": "-"}
         assert (bench.root / "shared").read_text() == "1\n"
         assert (await app.checkpoints())[0] == two
+
+
+async def test_what_another_session_changed_while_a_turn_ran_is_kept(bench: Bench) -> None:
+    for name in ("read", "one", "two", "both"):
+        bench.write(name, "0\n")
+    steps = [
+        Call("read_file", {"path": "one"}),
+        Call(
+            "shell", {"command": "touch began; while [ ! -e done ]; do read -t 0.05 < /dev/zero; done; rm began done"}
+        ),
+        Call("write_file", {"path": "one", "content": "1\n"}),
+        *shell("echo 1 > made; echo 1 > both"),
+    ]
+    other_steps = shell(
+        "echo 2 > two; echo 2 > both; echo 2 > new; while [ ! -e began ]; do read -t 0.05 < /dev/zero; done"
+    )
+    async with bench.app(*steps) as app, anyio.create_task_group() as group:
+        ids: list[str] = []
+
+        async def one() -> None:
+            ids.append(await bench.turn(app, "One."))
+
+        group.start_soon(one)
+        two = await bench.play("Two.", *other_steps)
+        (bench.root / "done").touch()
+        while not ids:
+            await anyio.lowlevel.checkpoint()
+        given = await app.undo(ids[0])
+        assert given.marks == {"made": "-", "one": "~"}
+        assert given.kept == ("both", "new", "two")
+        assert (bench.root / "two").read_text() == (bench.root / "new").read_text() == "2\n"
+        assert (bench.root / "both").read_text() == "1\n"
+    async with bench.app() as app:
+        given = await app.undo(two)  # the other one ran all the while: who made these nobody can tell
+        assert (given.done, given.kept) == (False, ("both", "new", "two"))
+        await app.undo(two, force=True)
+        assert (bench.root / "two").read_text() == "0\n"
 
 
 async def test_a_session_that_is_busy_is_left_alone(bench: Bench) -> None:

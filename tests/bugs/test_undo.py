@@ -79,23 +79,23 @@ def test_files_come_back_to_the_byte(program: Program, serve, inside: bool) -> N
     assert undone.code == 0, undone
     assert "Change more." in undone.out
     assert picture(root) == first
-    assert program.run("undo", LANG="zh_CN.UTF-8").out.startswith("已撤销")
+    assert program.call("undo", LANG="zh_CN.UTF-8").out.startswith("已撤销")
     assert picture(root) == before
     if inside:  # what git itself keeps (its index, its commits) is not touched: only the tree is given back
         git(root, "reset", "-q")
         assert git(root, "status", "--porcelain") == index
-    nothing = program.run("undo")
+    nothing = program.call("undo")
     assert nothing.code == 1
     assert "nothing more to undo" in nothing.err
 
-    assert program.run("redo").code == 0
+    assert program.call("redo").code == 0
     assert picture(root) == first
-    assert program.run("redo").code == 0
+    assert program.call("redo").code == 0
     assert picture(root) == second
-    assert program.run("redo").code == 1
-    assert program.run("undo", "--turns", "2").code == 0
+    assert program.call("redo").code == 1
+    assert program.call("undo", "--turns", "2").code == 0
     assert picture(root) == before
-    assert program.run("redo").code == 0
+    assert program.call("redo").code == 0
     assert picture(root) == second
 
 

@@ -60,13 +60,14 @@ class Step(Base, frozen=True):
     """Something to take back: the tree `was` of how the files are held to be now, `want` of how they shall be.
 
     `checkpoint` is the id of what is given back, `marks` those from before the turns that are undone by it, where they
-    are others.
+    are others. `theirs` are paths that somebody else may have changed meanwhile: they are kept.
     """
 
     checkpoint: str
     was: bytes
     want: bytes
     marks: tuple[str, ...] = ()
+    theirs: frozenset[str] = frozenset()
 
 
 async def preview(place: Place, steps: Steps, given: Given, *, force: bool) -> Given:
@@ -97,7 +98,7 @@ def _preview(place: Place, steps: Steps, given: Given, force: bool) -> Given:
     then, kept = Overlaid(here), set[str]()
     for step, some in zip(todo, names, strict=True):
         want = View(step.want)
-        one = plan(some, View(step.was), want, then, force=force)
+        one = plan(some, View(step.was), want, then, force=force, theirs=step.theirs)
         then.lay(want, one.give)
         kept.update(one.kept)
     marks = marks_of({name for some in names for name in some}, here, then)
@@ -114,7 +115,7 @@ def _carry_out(place: Place, session: str, steps: Steps, given: Given, force: bo
         failed: dict[str, str] = {}
         kept = set[str]()
         for step, some in zip(todo, names, strict=True):
-            one = plan(some, View(step.was), View(step.want), View(now.tree), force=force)
+            one = plan(some, View(step.was), View(step.want), View(now.tree), force=force, theirs=step.theirs)
             kept.update(one.kept)
             if not one.give and one.kept:
                 continue  # nothing of this turn can be given back: it is not undone

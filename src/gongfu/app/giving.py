@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, Protocol
 
 from gongfu.core.base import Base
@@ -57,12 +57,20 @@ class Overlaid:
         return [name for name in names if self.get(name) is not None]
 
 
-def plan(names: Iterable[str], was: Files, want: Files, now: Files, *, force: bool = False) -> Plan:
+def plan(
+    names: Iterable[str],
+    was: Files,
+    want: Files,
+    now: Files,
+    *,
+    force: bool = False,
+    theirs: Collection[str] = (),
+) -> Plan:
     """How to bring `names` from how they are held to be (`was`) to what is wanted, where they really are as `now`.
 
     A path that still is as it `was` is given back, one that is as wanted already is passed over, any other is kept
-    unless `force`. What cannot be there beside something that stays is kept as well; a folder in which something stays
-    is passed over.
+    unless `force`, as are `theirs`. What cannot be there beside something that stays is kept as well; a folder in which
+    something stays is passed over.
     """
     give: list[str] = []
     kept: list[str] = []
@@ -70,7 +78,8 @@ def plan(names: Iterable[str], was: Files, want: Files, now: Files, *, force: bo
         target, here = want.get(path), now.get(path)
         if here == target:
             continue
-        (give if force or here == was.get(path) else kept).append(path)
+        mine = here == was.get(path) and path not in theirs
+        (give if force or mine else kept).append(path)
     kept += _blocked(give, want, now)
     return Plan(give=tuple(give), kept=tuple(sorted(kept)))
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from gongfu.app.deeds import Story, Turn
 from gongfu.app.give_back import Agree, Given, give_back, preview, told
-from gongfu.app.undo import open_talk, read_story, steps_of
+from gongfu.app.undo import open_talk, read_story, stepping
 from gongfu.core.errors import UsageError, UserError
 from gongfu.core.events import AnyEvent, PromptDropped
 
@@ -37,7 +36,7 @@ async def rewind(
     place, past = await read_story(app, here.id)
     target = _target(past, to, here.id)
     deeds = [d for d in reversed(past.deeds) if files and d.turn.seq >= target.seq and not d.undone]
-    steps = partial(steps_of, deeds)
+    steps = stepping(app, place, here.id, deeds)
     given = Given(
         action="rewind", session=here.id, turns=tuple(d.turn for d in deeds), prompt=target.text, number=target.number
     )

@@ -133,6 +133,10 @@ class Shelf:
         """The checkpoints of a session, the oldest first."""
         return list(reversed(self._contents.rows(session=session)))
 
+    def all_rows(self) -> list[CheckpointRow]:
+        """The checkpoints of all sessions under this root, the newest first."""
+        return self._contents.rows(root=self._root)
+
     def row(self, id: str) -> CheckpointRow:
         """One by its id, or a part of it that is unique."""
         return self._contents.row(id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ async def undo(
     if not deeds:
         raise UserError("undo.nothing_left" if past.deeds else "undo.nothing", session=talk.id)
     given = Given(action="undo", session=talk.id, turns=tuple(deed.turn for deed in deeds))
-    return await _carry_out(talk, place, partial(steps_of, deeds), given, force, agree)
+    return await _carry_out(talk, place, stepping(app, place, talk.id, deeds), given, force, agree)
 
 
 async def redo(app: App, session: str = "", *, force: bool = False, agree: Agree | None = None) -> Given:
@@ -67,13 +67,27 @@ async def _carry_out(
     return done
 
 
-def steps_of(deeds: Sequence[Deed], shelf: Shelf) -> list[Step]:
-    """What takes these turns back, the newest first. One that was killed has left the files as they are now."""
+def stepping(app: App, place: Place, session: str, deeds: Sequence[Deed]) -> Steps:
+    """What takes these turns back, the newest first."""
+    from gongfu.app.beside import is_running, written
+
+    mine = {deed.turn.turn: written(app, session, deed.turn.turn, str(place.root)) for deed in deeds}
+    return partial(_steps, deeds, mine, partial(is_running, app))
+
+
+def _steps(
+    deeds: Sequence[Deed], mine: Mapping[str, set[str]], running: Callable[[str], bool], shelf: Shelf
+) -> list[Step]:
+    """The steps. A turn that was killed has left the files as they are now."""
+    from gongfu.app.beside import others
+
     steps: list[Step] = []
     for deed in deeds:
         want = shelf.tree(deed.before)
         was = shelf.tree(deed.after) if deed.after else steps[-1].want if steps else shelf.now(beside=want).tree
-        steps.append(Step(checkpoint=deed.before, was=was, want=want))
+        after = shelf.row(deed.after) if deed.after else None
+        theirs = others(shelf, shelf.row(deed.before), after, running) - mine[deed.turn.turn]
+        steps.append(Step(checkpoint=deed.before, was=was, want=want, theirs=frozenset(theirs)))
     return steps
 
 
