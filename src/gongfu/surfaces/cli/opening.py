@@ -53,7 +53,6 @@ async def opened_with(cli: Cli, app: App) -> AsyncGenerator[App]:
     """An app that was made already, open; its language is spoken, and what is odd about its settings is told."""
     cli.speak(app.language)
     cli.settings = app.settings
-    cli.settings = app.settings
     for notice in app.options.notices:
         cli.note(cli.say.told(notice.key, notice.values))
     async with app:
