@@ -165,7 +165,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         whole = cast("object", json.loads(data))
     except (ValueError, RecursionError) as error:
-        raise UserError("trust.bad_list", path=path, reason=error) from error
+        raise UserError("trust.bad_list", path=path, reason=f": {error}") from error
     if not _fits(whole):
         raise UserError("trust.bad_list", path=path, reason="")
     return cast("dict[str, Any]", whole)
