@@ -86,7 +86,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "head_size": ("stored", "占用"),
     "head_state": ("state", "状态"),
     "head_title": ("prompt", "提示"),
-    "state_done": ("", ""),
+    "state_done": ("done", "有效"),
     "state_undone": ("undone", "已撤销"),
     "state_open": ("cut off", "被中断"),
     "went_on": ("(went on)", "（继续）"),
