@@ -24,7 +24,8 @@ _RUNS = names(
     "hook verify-commit verify-tag filter-repo pull push gc worktree clone submodule lfs receive-pack"
 )
 _WRITES = names(
-    "add mv init apply notes config mark stage update-index write-tree commit-tree hash-object mktree read-tree "
+    "add merge cherry-pick revert am mv "
+    "init apply notes config mark stage update-index write-tree commit-tree hash-object mktree read-tree "
     "checkout-index format-patch archive bundle sparse-checkout rerere repack pack-refs symbolic-ref tag branch stash "
     "remote restore merge-file index-pack unpack-objects mktag"
 )

@@ -6,6 +6,7 @@ import os
 import re
 
 from gongfu.permissions.shell.command import Command, is_option
+from gongfu.permissions.shell.paths import touch_path
 
 
 def lose(c: Command, verb: str, texts: list[str]) -> None:
@@ -109,6 +110,7 @@ def _remote(c: Command, texts: list[str]) -> None:
     verb = (_plain(texts) or [""])[0]
     if verb in ("", "get-url") or (verb == "show" and "-n" in texts):
         c.add("read")
+        _reads_settings(c)
         c.found.ratings.discard("write")
     elif verb in ("show", "update", "prune"):
         c.add("network")
@@ -116,6 +118,11 @@ def _remote(c: Command, texts: list[str]) -> None:
         c.unseen("remote")
     if verb in ("remove", "rm", "prune"):
         lose(c, "remote", texts)
+
+
+def _reads_settings(c: Command) -> None:
+    """A login may stand in an address there."""
+    touch_path(str(c.state.workspace.root / ".git" / "config"), c.state, c.found, write=False)
 
 
 def _config(c: Command, texts: list[str]) -> None:
@@ -139,6 +146,7 @@ def _config(c: Command, texts: list[str]) -> None:
     if (reads or len(plain) == 1) and not writes:
         c.add("read")
         c.found.ratings.discard("write")
+        _reads_settings(c)
         if any(re.search(r"(?i)credential|token|password|extraheader|url", t) for t in plain):
             c.add("credential", why="shell_credential", about="git config")
         return

@@ -137,7 +137,11 @@ class Reader:
         value = None
         if match is not None and not self._state.tainted:
             value = self._value(match[1] or match[2])
-        if value is None or (not inside and re.search(r"[\s*?\[\\~{]|^$", value)):
+        if match is not None and value is not None and (match[1] or match[2]) in self._state.patterns:
+            pieces.add(value, quoted=False)  # a name that fits the pattern, as the shell puts it in
+            if not inside:
+                pieces.unknown()
+        elif value is None or (not inside and re.search(r"[\s*?\[\\~{]|^$", value)):
             pieces.unknown()
             self.visit(node)
         else:

@@ -106,7 +106,7 @@ def packages(c: Command) -> None:
         c.add("destructive")
     if (
         "global" in words[:1]
-        or c.has("--global", "--user", "--system", "--target", "--prefix")
+        or c.has("-g", "--global", "--user", "--system", "--target", "--prefix")
         or c.name in ("brew", "pipx")
     ):
         c.add("outside")

@@ -50,8 +50,8 @@ class State:
     """
 
     __slots__ = (
-        "bodies", "calls", "depth", "first", "functions", "moved", "near", "order", "parts", "places", "tainted",
-        "variables", "workspace",
+        "bodies", "calls", "depth", "first", "functions", "moved", "near", "order", "parts", "patterns", "places",
+        "tainted", "variables", "workspace",
     )  # fmt: skip
 
     def __init__(self, cwd: Path, workspace: Workspace, variables: Mapping[str, str]) -> None:
@@ -67,6 +67,7 @@ class State:
         self.depth = 0
         self.order = 0
         self.tainted = False
+        self.patterns: set[str] = set()
         self.near = _near(variables.get("PATH", ""), workspace)
 
     def enter(self) -> None:

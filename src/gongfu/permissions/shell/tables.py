@@ -9,7 +9,7 @@ def names(text: str) -> frozenset[str]:
 
 
 PURE = names(
-    "echo true false : expr basename dirname seq sleep whoami id groups uname arch nproc tty logname uptime which "
+    "echo yes true false : expr basename dirname seq sleep whoami id groups uname arch nproc tty logname uptime which "
     "locale cal tput times jobs wait return exit break continue shift umask sync getconf hostid "
     "lscpu free lsblk lsusb lspci pwd dirs nproc users who w help logout suspend bg fg disown"
 )
@@ -80,7 +80,7 @@ DESTROYERS = names(
 NETWORK = names(
     "nc ncat netcat socat telnet ftp tftp sftp lftp ping ping6 dig nslookup host whois traceroute tracepath mtr nmap "
     "http https httpie xh aria2c axel lynx w3m links elinks tcpdump tshark arp-scan mosh cloudflared ngrok "
-    "ab wrk hey k6 siege gsutil rclone s3cmd mc redis-cli mongo mongosh ldapsearch smbclient mail sendmail "
+    "openssl ab wrk hey k6 siege gsutil rclone s3cmd mc redis-cli mongo mongosh ldapsearch smbclient mail sendmail "
     "mutt msmtp rsh rlogin rexec croc wormhole transmission-cli youtube-dl yt-dlp grpcurl websocat curlie ip"
 )
 """They talk to others."""
@@ -116,7 +116,7 @@ PACKAGES = names(
     "pip pip3 pipx uv uvx poetry pdm hatch rye conda mamba micromamba npm npx pnpm pnpx yarn bun bunx cargo go gem "
     "bundle bundler composer brew rustup nvm pyenv rbenv mvn gradle ./gradlew dotnet nuget cabal stack mix rebar3 "
     "opam luarocks cpan cpanm easy_install twine deno corepack volta fnm asdf mise sdk vcpkg conan flutter dart pub "
-    "swift pod carthage helm"
+    "swift pod carthage"
 )
 FETCHES = names(
     "install i ci add update up upgrade get download fetch create init exec dlx x search view info outdated audit "

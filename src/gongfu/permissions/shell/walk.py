@@ -10,7 +10,6 @@ from gongfu.permissions.shell.gather import Gathered, Gatherer
 from gongfu.permissions.shell.grammar import parse, text_of
 from gongfu.permissions.shell.reading import WORDS, Reader, fault, named
 from gongfu.permissions.shell.state import Simple, State, TooMuch
-from gongfu.permissions.shell.words import UNKNOWN
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -171,10 +170,35 @@ class Walker:
         loops = node.type in ("while_statement", "for_statement", "c_style_for_statement", "do_group")
         if loops and re.search(rb"\b(?:cd|pushd|popd)\b", node.text or b""):
             state.places = (None,)
-        self._each(node, stdin)
+        if node.type == "for_statement":
+            self._for(node, stdin)
+        else:
+            self._each(node, stdin)
         state.places = _joined(before, state.places)
         self._in_control = outer
         state.moved = None
+
+    def _for(self, node: Node, stdin: str) -> None:
+        """A loop over words that stand there: its body is rated for each of them, else for any word at all."""
+        state = self.state
+        variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
+        values = [word for value in named(node, "value") for word in self._reader.words(value)]
+        known = all(w.literal and re.fullmatch(r"[\w./*?-]+", w.text) and not w.text.startswith("-") for w in values)
+        name = "" if variable is None else text_of(variable)
+        if body is None or not known or not 0 < len(values) <= 8 or not self._set_once(name) or state.tainted:
+            if body is None:
+                raise TooMuch("it does not fit the grammar of a shell")
+            self.statement(body, stdin)
+            return
+        for word in values:
+            state.variables[name] = word.text
+            if word.glob:
+                state.patterns.add(name)
+            else:
+                state.patterns.discard(name)
+            self.statement(body, stdin)
+        state.variables.pop(name, None)
+        state.patterns.discard(name)
 
     def _function(self, node: Node) -> None:
         state = self.state
@@ -322,4 +346,3 @@ _MEANT = frozenset(
         "test", "[", "set", "trap", "alias", "read", "printf", "unset", "return", "exit", "git", "sudo", "env",
     ]
 )  # fmt: skip
-__all__ = ["UNKNOWN", "Walker", "bad_signs"]

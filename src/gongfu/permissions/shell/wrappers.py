@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from gongfu.permissions.shell.command import Command, options, until_command
+from gongfu.permissions.shell.listing import find, xargs
 from gongfu.permissions.shell.tables import names
 from gongfu.permissions.shell.words import UNKNOWN, Word
 
@@ -42,7 +43,6 @@ _RAISED: dict[str, tuple[str, int]] = {
     "setpriv": ("--reuid --regid --groups", 0),
     "run0": ("-u", 0),
 }
-_XARGS = "-I -n -L -P -s -d -a -E -R -S -J --max-args --max-lines --max-procs --max-chars --delimiter --arg-file"
 _MILD_ENV = r"-i|--ignore-environment|-0|--null|-v|--debug|-u.*|--unset=.*"
 
 
@@ -122,70 +122,6 @@ def _command(c: Command) -> None:
         c.add("read")
     else:
         c.run(until_command(c.args))
-
-
-def _xargs(c: Command) -> None:
-    """`xargs`: the command gets further words that nobody knows."""
-    valued = _XARGS
-    c.add("read")
-    for name, value in options(c.args, valued)[0]:
-        if name in ("-a", "--arg-file"):
-            c.read(value)
-    words = until_command(c.args, valued)
-    if not words:
-        return  # it only prints
-    marks = [v.text for n, v in options(c.args, valued)[0] if n in ("-I", "-J", "--replace") and v.text] or ["{}"]
-    c.run([*(_replaced(w, marks) for w in words), UNKNOWN])
-
-
-def _replaced(word: Word, marks: list[str]) -> Word:
-    if any(mark in word.text for mark in marks):
-        return Word(text=word.text, source=word.source, literal=False)
-    return word
-
-
-def _find(c: Command) -> None:
-    """`find`: it reads, unless one of its actions deletes, writes or runs."""
-    c.add("read")
-    c.seen()
-    args = c.args
-    starts: list[Word] = []
-    i = 0
-    while i < len(args) and not re.match(r"[-(!),]", args[i].text or " "):
-        starts.append(args[i])
-        i += 1
-    if args and args[0].text in ("-H", "-L", "-P", "-D") and not starts:
-        starts = [a for a in args[1:2] if not a.text.startswith("-")]
-    c.read(*(starts or [Word(text=".")]))
-    while i < len(args):
-        text = args[i].text
-        i += 1
-        if text in ("-exec", "-execdir", "-ok", "-okdir"):
-            end = i
-            while end < len(args) and args[end].text not in (";", "+"):
-                end += 1
-            _find_runs(c, args[i:end])
-            i = end
-        elif text == "-delete":
-            c.add("destructive", why="shell_destructive", about="find -delete")
-        elif text in ("-fprint", "-fls", "-fprint0", "-fprintf"):
-            c.write(*args[i : i + 1])
-        elif text in ("-newer", "-anewer", "-cnewer", "-samefile", "-files0-from") or text.startswith("-newer"):
-            c.paths(args[i : i + 1])
-
-
-def _find_runs(c: Command, words: list[Word]) -> None:
-    if not words:
-        c.unseen("-exec")
-        return
-    c.run([_replaced(w, ["{}"]) for w in words] if not _harmless(words) else words[:1])
-
-
-def _harmless(words: list[Word]) -> bool:
-    """Whether what `find` hands over can do no harm: it prints what lies below where `find` looks."""
-    return words[0].text in ("echo", "ls", "basename", "dirname", "stat", "wc", "file", "test", "du") and all(
-        w.literal for w in words
-    )
 
 
 def _shell(c: Command) -> None:
@@ -362,10 +298,10 @@ HANDLERS: dict[str, Callable[[Command], None]] = {
     "env": _env,
     "command": _command,
     "type": _command,
-    "xargs": _xargs,
-    "gxargs": _xargs,
-    "find": _find,
-    "gfind": _find,
+    "xargs": xargs,
+    "gxargs": xargs,
+    "find": find,
+    "gfind": find,
     **dict.fromkeys(names("bash sh zsh dash ksh ash mksh rbash yash"), _shell),
     "eval": _eval,
     "source": _source,
