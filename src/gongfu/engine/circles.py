@@ -11,6 +11,8 @@ from gongfu.core.messages import CallPart, ResultPart
 Judgement: TypeAlias = Literal["run", "tell", "stop"]
 
 LONGEST_PERIOD = 6
+IN_VAIN = 30
+"""Calls in a row of which none succeeds, whatever their arguments: then the turn ends."""
 TOLD = (
     "Not run: you are repeating yourself. This call was made twice just now with the same arguments and result. "
     "Do something else, or say what keeps you from finishing."
@@ -38,6 +40,7 @@ class Circles:
     def __init__(self) -> None:
         self._runs: list[_Run] = []
         self._told = False
+        self.in_vain = 0  # calls in a row that failed or were refused
 
     def judge(self, calls: Sequence[CallPart]) -> list[Judgement]:
         """What to do with each call of a batch before any of them runs."""
@@ -61,6 +64,7 @@ class Circles:
         """Remember a call that ran, and what came of it."""
         digest = hashlib.sha256(f"{result.status}\0{result.text}".encode("utf-8", "replace")).hexdigest()
         self._runs.append(_Run(_key(call), digest, call.wire_id))
+        self.in_vain = 0 if result.status == "done" else self.in_vain + 1
         del self._runs[: -2 * LONGEST_PERIOD]
 
 

@@ -23,7 +23,7 @@ from gongfu.core.events import (
 )
 from gongfu.core.messages import CallPart, ResultPart, Status
 from gongfu.engine.attempt import Attempt, Refused
-from gongfu.engine.circles import TOLD, Circles
+from gongfu.engine.circles import IN_VAIN, TOLD, Circles
 from gongfu.engine.stream import EventStream
 from gongfu.tools.output import bound
 from gongfu.tools.protocol import Claim, Outcome
@@ -89,7 +89,8 @@ class Dispatcher:
     async def run(self, calls: Sequence[CallPart], *, cut: bool = False) -> None:
         """Run `calls`; those of an answer that was `cut` off only get their failed results.
 
-        `batch_done` is told what they showed. UserError when the model goes in circles after having been told.
+        `batch_done` is told what they showed. UserError when the model goes in circles after having been told,
+        or nothing succeeds any more.
         """
         self._displays = {}
         if self._attempts.ruling is not None:
@@ -113,6 +114,8 @@ class Dispatcher:
             self.batch_done(self._displays)
         if "stop" in verdicts:
             raise UserError("engine.circles", tool=calls[verdicts.index("stop")].name)
+        if self._circles.in_vain >= IN_VAIN:
+            raise UserError("engine.in_vain", count=self._circles.in_vain)
 
     async def _side_by_side(self, jobs: Sequence[_Job]) -> None:
         """A call waits for every earlier one that it conflicts with; at most `AT_ONCE` run at a time."""

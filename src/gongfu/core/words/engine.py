@@ -25,6 +25,10 @@ TEXT = {
         "Stopped: the model kept repeating the same call of {tool} with the same result. What was done is kept; say what to do differently.",
         "已停止：模型反复以相同参数调用 {tool}，结果也相同。已完成的工作均保留；请说明应如何改变做法。",
     ),
+    "in_vain": (
+        "Stopped: {count} calls in a row failed or were refused. What was done before is kept; say what to do differently.",
+        "已停止：连续 {count} 次调用失败或被拒绝。此前完成的工作均保留；请说明应如何改变做法。",
+    ),
     "cut_calls": (
         "Stopped: three answers in a row were cut off by the output limit in the middle of a tool call, so none of them ran. Raise `max_output_tokens`, or ask for smaller steps.",
         "已停止：连续三次回答在工具调用中途被输出上限截断，均未执行。请调高 `max_output_tokens`，或把任务拆小。",
