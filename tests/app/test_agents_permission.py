@@ -46,11 +46,11 @@ async def test_a_person_answers_for_sub_agents_in_one_place_and_once_for_the_ses
     cast = Cast(
         [
             Calls((Call("task", {"task": "one"}), Call("task", {"task": "two"}))),
-            Call("shell", {"command": "echo hi"}),
+            Call("shell", {"command": "python3 -c 1"}),
             Say("ok"),
         ],
-        one=[Call("shell", {"command": "echo hi"}), Say("ran one")],
-        two=[Call("shell", {"command": "echo no"}), Say("ran two")],
+        one=[Call("shell", {"command": "python3 -c 1"}), Say("ran one")],
+        two=[Call("shell", {"command": "python3 -c 2"}), Say("ran two")],
     )
     asked: list[QuestionAsked] = []
     async with opened(work, cast) as app:
@@ -59,7 +59,7 @@ async def test_a_person_answers_for_sub_agents_in_one_place_and_once_for_the_ses
         async def answer(event: Any) -> None:
             if isinstance(event, QuestionAsked):
                 asked.append(event)
-                await session.answer(event.question, "session" if event.text == "echo hi" else "deny: not that")
+                await session.answer(event.question, "session" if event.text == "python3 -c 1" else "deny: not that")
 
         async with session.stream.subscribe() as entries, anyio.create_task_group() as tasks:
 
@@ -71,7 +71,7 @@ async def test_a_person_answers_for_sub_agents_in_one_place_and_once_for_the_ses
             with anyio.fail_after(20):
                 await (await session.prompt("Go"))
             tasks.cancel_scope.cancel()
-    assert sorted((q.text, q.agent) for q in asked) == [("echo hi", "agent-1"), ("echo no", "agent-2")]
+    assert sorted((q.text, q.agent) for q in asked) == [("python3 -c 1", "agent-1"), ("python3 -c 2", "agent-2")]
     assert results(cast.asked["one"][1])[0].status == "done"
     assert "not that" in results(cast.asked["two"][1])[0].text
     assert results(cast.asked[""][2])[-1].status == "done"  # what was allowed for the session holds in all of it
@@ -80,8 +80,8 @@ async def test_a_person_answers_for_sub_agents_in_one_place_and_once_for_the_ses
 async def test_what_one_was_allowed_for_the_session_another_that_waits_is_not_asked_for(work: Path) -> None:
     cast = Cast(
         [Calls((Call("task", {"task": "one"}), Call("task", {"task": "two"}))), Say("ok")],
-        one=[Call("shell", {"command": "echo hi"}), Say("ran one")],
-        two=[Call("shell", {"command": "echo hi"}), Say("ran two")],
+        one=[Call("shell", {"command": "python3 -c 1"}), Say("ran one")],
+        two=[Call("shell", {"command": "python3 -c 1"}), Say("ran two")],
     )
     asked: list[QuestionAsked] = []
     async with opened(work, cast) as app:

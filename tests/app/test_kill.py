@@ -81,7 +81,7 @@ async def killed_and_resumed(folder: Path, seed: int) -> str:
             "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-none", "GONGFU_MODEL": "bench-model",
             "GONGFU_CONTEXT_WINDOW": "100000", "NO_PROXY": "127.0.0.1",
         }  # fmt: skip
-        program = [sys.executable, "-m", "gongfu", "run", "--yes"]
+        program = [sys.executable, "-m", "gongfu", "run", "--permission", "full"]
         kw = {"cwd": work, "env": env, "stdin": subprocess.DEVNULL, "text": True}
         assassin.victim = subprocess.Popen([*program, "Do the steps."], stdout=-1, stderr=-1, **kw)  # type: ignore[call-overload]
         _, said = await anyio.to_thread.run_sync(assassin.victim.communicate)
