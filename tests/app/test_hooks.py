@@ -14,6 +14,7 @@ from gongfu.core.errors import UserError
 from gongfu.core.events import (
     EpochOpened,
     HookRan,
+    ToolStarted,
     TurnStarted,
     WarningRaised,
 )
@@ -111,6 +112,45 @@ async def test_a_prompt_that_is_refused_never_reaches_the_model(place: Place, bo
         await prompt(old, "Again")
         assert "1234" not in model2.bodies[0].decode()
         assert "password" not in str(again.xray(session.id).units)
+
+
+async def test_words_for_the_turn_that_runs_are_prompts_too(place: Place) -> None:
+    place.hook("prompt", "if 'password' in event['prompt']:\n    sys.exit(2)\nprint('seen', event['prompt'])")
+    gate = place.work / "gate"
+    app, model = place.open(Call("shell", {"command": f"until test -e {gate}; do sleep 0.02; done"}), Say("ok"))
+    async with app:
+        session = await app.session()
+        handle = await session.prompt("Go")
+        await until(lambda: bool(stored(app, session, ToolStarted)))
+        with pytest.raises(UserError) as refused:
+            await session.steer("my password is 1234")
+        assert refused.value.key == "hooks.prompt_blocked"
+        await session.steer("be quick")
+        gate.touch()
+        with anyio.fail_after(10):
+            await handle
+    *_, words, note = model.requests[1].messages
+    assert (words.text, words.kind) == ("be quick", "steer")
+    assert "seen be quick" in note.text
+    assert b"1234" not in b"".join(model.bodies)
+
+
+async def test_a_prompt_that_was_not_let_through_when_the_turn_is_stopped_stays_out(place: Place) -> None:
+    place.hook("prompt", "if '1234' in event['prompt']:\n    time.sleep(600)")
+    app, model = place.open(Say("ok"))
+    async with app:
+        session = await app.session()
+        handle = await session.prompt("My password is 1234")
+        await until(lambda: bool(place.log))
+        await session.cancel()
+        with anyio.fail_after(10):
+            assert (await handle).status == "cancelled"
+        handle = await session.prompt("1234 again")
+        await session.cancel()  # before it has begun
+        with anyio.fail_after(10):
+            assert (await handle).status == "cancelled"
+        await prompt(session, "Hello")
+    assert b"1234" not in model.bodies[0]
 
 
 async def test_before_a_tool_and_after_it(place: Place) -> None:

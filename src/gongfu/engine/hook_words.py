@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import msgspec
 
 from gongfu.core.base import Base
-from gongfu.core.jsonfix import scrub_text
+from gongfu.core.jsonfix import scrub, scrub_text
 from gongfu.engine.guard import HookEvent
 from gongfu.engine.hook_names import MODES, from_claude, to_claude, tool_name
 
@@ -85,7 +85,10 @@ def event_json(event: HookEvent, data: Mapping[str, Any], common: Common, *, cla
             told["tool_response"] = _response(tool, cast("dict[str, Any]", data["tool_response"]))
     if claude and "kind" in data:
         told["notification_type"] = KINDS.get(str(data["kind"]), data["kind"])
-    return msgspec.json.encode(told)
+    try:
+        return msgspec.json.encode(told)
+    except UnicodeEncodeError:  # half a character, or a name in the file system that is no UTF-8
+        return msgspec.json.encode(scrub(told))
 
 
 def _response(tool: str, result: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ async def greet(session: Session, hooks: Hooks, prompt: str) -> Greeting:
     """Ask the hooks about the queued prompt that a turn of the main agent is about to serve ("" for none)."""
     before: tuple[AnyEvent, ...] = ()
     after: tuple[AnyEvent, ...] = ()
-    blocked = ""
+    hooks.stop = blocked = ""
     if session.brief is None:
         if not hooks.greeted and hooks.wants("session_start"):
             source = "resume" if session.state.transcript.messages else "startup"
@@ -44,13 +44,26 @@ async def greet(session: Session, hooks: Hooks, prompt: str) -> Greeting:
         hooks.greeted = True
         queued = session.state.queue.get(prompt)
         if queued is not None and not blocked and hooks.wants("prompt"):
-            said = await hooks.fire("prompt", {"prompt": queued.message.text})
-            after = _notes("prompt", said.notes)
-            if said.decision in ("deny", "block"):
-                blocked = said.reason or say("hooks.no_reason", "en")
-                after = ()
-    hooks.stop = ""
+            told, blocked = await _vet(hooks, queued.message.text)
+            after = _notes("prompt", told)
     return Greeting(before=before, after=after, blocked=blocked)
+
+
+async def _vet(hooks: Hooks, text: str) -> tuple[tuple[str, ...], str]:
+    """The notes of hooks on words of the person, and why they do not let them through."""
+    said = await hooks.fire("prompt", {"prompt": text})
+    hooks.stop = ""
+    if said.decision in ("deny", "block"):
+        return (), said.reason or say("hooks.no_reason", "en")
+    return said.notes, ""
+
+
+async def vet_steering(hooks: Hooks, text: str) -> list[Message]:
+    """Notes that go with words for the turn that runs. UserError when a hook does not let them through."""
+    told, blocked = await _vet(hooks, text) if hooks.wants("prompt") else ((), "")
+    if blocked:
+        raise UserError("hooks.prompt_blocked", reason=blocked.rstrip(".。"))
+    return [note_of("prompt", one) for one in told]
 
 
 def _notes(event: HookEvent, texts: Sequence[str]) -> tuple[AnyEvent, ...]:

@@ -12,6 +12,7 @@ import anyio
 
 from gongfu.config.settings import Hook
 from gongfu.core.base import Base
+from gongfu.core.errors import UserError, root_of
 from gongfu.core.events import AnyEvent, HookRan, WarningRaised
 from gongfu.core.ids import new_id
 from gongfu.core.words import say
@@ -93,9 +94,12 @@ class Hooking:
         if len(chosen) == 1:
             await one(0)
         else:
-            async with anyio.create_task_group() as group:
-                for at in range(len(chosen)):
-                    group.start_soon(one, at)
+            try:
+                async with anyio.create_task_group() as group:
+                    for at in range(len(chosen)):
+                        group.start_soon(one, at)
+            except ExceptionGroup as several:
+                raise root_of(several) from several
         return _together(found)
 
     async def _in_turn(self, chosen: Sequence[_Chosen], data: dict[str, Any], tool: str, call: str) -> Said:
@@ -119,6 +123,8 @@ class Hooking:
             self._beside.add(scope)
             try:
                 await self.fire(event, data)
+            except UserError:  # the log cannot be written: the turn itself will say so
+                return
             finally:
                 self._beside.discard(scope)
                 if not self._beside:
@@ -184,7 +190,7 @@ class Hooking:
                 out += f"\n[{ended.out_bytes - len(ended.out):,} more bytes of the hook were dropped]"
             answer = heard(event, ended.code, out, err, claude=claude, tool=tool)
         self._record(one, event, call, ended, answer, failed)
-        if answer.stop:
+        if answer.stop and event != "notification":
             self.stop = answer.reason or say("hooks.no_reason", "en")
         return answer
 

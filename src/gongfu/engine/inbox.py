@@ -16,9 +16,9 @@ class Inbox:
         self._spoken = False
         self._news = anyio.Event()
 
-    def put(self, message: Message) -> None:
+    def put(self, *messages: Message) -> None:
         """Words of the person; who waits for reports is woken."""
-        self._messages.append(message)
+        self._messages.extend(messages)
         self._spoken = True
         self._news.set()
 

@@ -195,7 +195,10 @@ class Planner:
         """Why `plan` would try to fold now; "" when it would not. Nothing is recorded."""
         self._state.context.view.sync(self._state.transcript.messages)
         self._price_for(info)
-        raw = self._raw(info, self._standing(info, budget)) + sum(map(text_tokens, tail))
+        try:
+            raw = self._raw(info, self._standing(info, budget)) + sum(map(text_tokens, tail))
+        except Refusal:  # the rules do not fit: `plan` will say so
+            return ""
         return self._due(info, budget, calibrated(raw, self._ratios(info)), overflow=overflow) or ""
 
     def fold_now(self, info: ModelInfo, budget: Budget, focus: str) -> EpochOpened | None:

@@ -94,8 +94,8 @@ class Runner:
             if end is None:
                 end = self._after_cancel()
         finally:
-            if not self._opened:  # it was stopped while hooks were asked
-                self._open()
+            if not self._opened:  # it was stopped before the hooks had let the prompt through
+                self._open(blocked=hooks is not None and bool(self.prompt) and hooks.wants("prompt"))
             with anyio.CancelScope(shield=True):
                 await self._session.children.stop()
                 if self._session.guard is not None and not self._session.main_turn:

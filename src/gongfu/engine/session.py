@@ -189,10 +189,15 @@ class Session:
 
     async def steer(self, text: str) -> None:
         """Words for the turn that runs: it reads them before its next request. With no turn running, a prompt."""
+        notes: list[Message] = []
+        if self._runner is not None and self.kit.hooks is not None:
+            from gongfu.engine.hooked import vet_steering  # only where there are hooks
+
+            notes = await vet_steering(self.kit.hooks, text)
         if self._runner is None:
             await self.prompt(text)
         else:
-            self.inbox.put(user(scrub_text(text), kind="steer", id=new_id("m")))
+            self.inbox.put(user(scrub_text(text), kind="steer", id=new_id("m")), *notes)
 
     async def cancel(self, prompt: str = "") -> None:
         """Stop the turn that runs or is about to, at once; with `prompt`, take a queued prompt back instead."""
