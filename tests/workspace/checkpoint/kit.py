@@ -214,6 +214,8 @@ def _delete(root: Path, path: str) -> None:
 def _rename(root: Path, path: str, to: str) -> None:
     if to in (*TOUCHED, "tracked.log") and (root / path).is_dir():
         return  # what is in it would be ignored, and stay, and so would the folder
+    if next((root / path).rglob(".git"), None) is not None:
+        return  # git's own data is not moved back, so the folder around it stays where it is
     (root / to).parent.mkdir(parents=True, exist_ok=True)
     (root / path).rename(root / to)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,24 @@ def test_in_a_repository(ground: Path, first: list[Edit], second: list[Edit]) ->
 @given(first=edits(), second=edits())
 def test_outside_any_repository(ground: Path, first: list[Edit], second: list[Edit]) -> None:
     exact(ground, None, first, second)
+
+
+def readable(script: list[Edit]) -> list[Edit]:
+    """The same without modes that keep the test itself from looking."""
+    return [(*edit[:-1], edit[-1] | 0o500) if edit[0] in ("write", "chmod") else edit for edit in script]
+
+
+def test_as_an_ordinary_user(commons: Path, as_nobody: Callable[[Callable[[], None]], None]) -> None:
+    @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(first=edits(), second=edits())
+    def run(first: list[Edit], second: list[Edit]) -> None:
+        exact(commons, commons / "template/.git", readable(first), readable(second))
+
+    def act() -> None:
+        template(commons / "template")
+        run()
+
+    as_nobody(act)
 
 
 @pytest.mark.soak
