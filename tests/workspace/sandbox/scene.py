@@ -81,7 +81,7 @@ class Scene:
         }
         cwd = Path(__file__).parents[3]
         done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
         return json.loads(done.stdout)
 
     def one(self, line: str, *, kind: str, **order: Any) -> dict[str, Any]:
@@ -110,6 +110,7 @@ async def _act(top: Path) -> list[dict[str, Any]]:
 
 def _become_nobody() -> None:
     """Give up being root, when all that is still to be imported is: nobody may not read everything."""
+    import concurrent.futures.thread  # noqa: F401
     import encodings.idna  # noqa: F401
 
     from gongfu.workspace.sandbox import bwrap, environment, places, probe, proxy, sandbox  # noqa: F401

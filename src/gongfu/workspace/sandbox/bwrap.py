@@ -12,7 +12,7 @@ from gongfu.workspace.sandbox.confinement import Confinement
 # What root keeps: it has to work on files of other users. None of them reaches beyond the mounts.
 _CAPS = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETUID", "CAP_SETGID", "CAP_KILL")
 
-_SWITCHES = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "driver", "tty")
+_SWITCHES = ("sys", "sysrq-trigger", "irq", "bus", "acpi")
 
 
 class Style(Base, frozen=True):
