@@ -150,15 +150,15 @@ class Sessions:
         """The session and those that it started, and they, first the session itself; [] for an unknown id."""
         return [str(name) for _, name in self._db.read(_FAMILY, (id,))]
 
-    def delete(self, id: str) -> list[str]:
-        """Delete a session, those it started, and all their events; return their ids.
+    def delete(self, *ids: str) -> list[str]:
+        """Delete sessions, those they started, and all their events, in one transaction; return the ids that went.
 
-        The bytes are overwritten in the database; the caller deletes their artifacts. An unknown id gives [].
+        The bytes are overwritten in the database; the caller deletes their artifacts. An unknown id gives nothing.
         """
         with self._db.write() as connection:
             connection.execute("PRAGMA secure_delete=ON")
-            rows = connection.execute(_FAMILY, (id,)).fetchall()
-            for number, _ in rows:
+            rows = dict(row for one in ids for row in connection.execute(_FAMILY, (one,)).fetchall())
+            for number in rows:
                 connection.execute(
                     "DELETE FROM event WHERE key > ? AND key < ?", (number * _SPAN, (number + 1) * _SPAN)
                 )
@@ -166,8 +166,17 @@ class Sessions:
             if rows:
                 from gongfu.store.search import forget_sessions  # a run that deletes nothing needs no search
 
-                forget_sessions(connection, rows)
-        return [str(name) for _, name in rows]
+                forget_sessions(connection, list(rows.items()))
+        return [str(name) for name in rows.values()]
+
+    def bytes_of(self, id: str) -> int:
+        """Bytes of the events of a session, without those that it started; 0 for an unknown id."""
+        rows = self._db.read(
+            "SELECT sum(length(CAST(e.data AS BLOB))) FROM session s, event e"
+            " WHERE s.id = ?1 AND e.key > s.number * ?2 AND e.key < (s.number + 1) * ?2",
+            (id, _SPAN),
+        )
+        return int(rows[0][0] or 0)
 
     def _update(self, change: str, values: tuple[Any, ...], id: str) -> None:
         with self._db.write() as connection:

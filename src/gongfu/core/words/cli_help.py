@@ -199,6 +199,19 @@ TEXT: dict[str, tuple[str, str]] = {
         "Titles, your words and final answers are searched, in Chinese and in English; the best come first.",
         "按提问和回答的内容查找会话。\n\n搜索标题、你的话和最终回答，中英文皆可；最相符的在前。",
     ),
+    "sessions_prune": (
+        "Delete old sessions for good.\n\n"
+        "With their events, outputs and checkpoints of files; the space is given back to the disk. Without a choice "
+        "`retention.days` decides. Sessions that are open are left.",
+        "彻底删除旧会话。\n\n连同其事件、输出和文件检查点一并删除，并把空间归还磁盘。不作选择时以 `retention.days` 为准。正在打开的会话会保留。",
+    ),
+    "opt_older_than": ("Those last used more than DAYS days ago.", "最后使用在 DAYS 天以前的会话。"),
+    "opt_keep_newest": ("All but the newest N.", "除最新 N 个以外的全部会话。"),
+    "opt_dry_run": ("Only show what would go.", "只显示将被删除的内容。"),
+    "opt_redact": (
+        "Leave out keys, tokens and passwords, for passing it on.",
+        "去掉密钥、令牌和密码，便于分享。",
+    ),
     "sessions_delete": (
         "Delete sessions for good, with their outputs.",
         "彻底删除会话及其输出。",

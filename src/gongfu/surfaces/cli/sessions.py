@@ -53,10 +53,18 @@ def build(cli: Cli) -> click.Command:
             "delete": lambda: Command(
                 cli, "delete", delete, [*ids, confirm, *places_options(cli)], key="sessions_delete"
             ),
+            "prune": lambda: prune_command(cli),
         },
         listing,
         alone=sessions,
     )
+
+
+def prune_command(cli: Cli) -> click.Command:
+    """`gongfu sessions prune`."""
+    from gongfu.surfaces.cli.prune import build as build_prune
+
+    return build_prune(cli)
 
 
 def list_sessions(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gongfu.app import App, Session
-from gongfu.core.errors import UsageError, UserError
+from gongfu.core.errors import EXIT_INTERRUPTED, UsageError, UserError
 from gongfu.core.messages import ImagePart
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.drive import Drive, Signals, Task, end_now
@@ -36,11 +36,16 @@ def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
                 cli.note(status(cli, app))
             session = await app.session(asked.session, latest=asked.latest)
             try:
-                return await _drive(cli, session, asked, images, signals)
+                code = await _drive(cli, session, asked, images, signals)
             except UserError:
                 if session.state.turn is None and session.state.finished is None:
                     await app.delete(session.id)  # nothing was begun: no empty session stays behind
                 raise
+            if app.settings.retention.days is not None and code != EXIT_INTERRUPTED:
+                from gongfu.surfaces.cli.prune import keep_to_retention  # only where somebody asked for it
+
+                await keep_to_retention(cli, app, session.id)
+            return code
 
     return run_async(work)
 
