@@ -19,6 +19,14 @@ def main() -> None:
         code = run()
     except KeyboardInterrupt:  # pressed while the program was loading, or at its very end
         code = 130
+    _end(code)
+
+
+def _end(code: int) -> None:
+    """Exit without waiting for threads whose work nobody wants any more; Python would wait for them to end."""
+    threading = sys.modules.get("threading")
+    if threading is not None and any(not t.daemon and t is not threading.main_thread() for t in threading.enumerate()):
+        os._exit(code)
     sys.exit(code)
 
 

@@ -53,7 +53,10 @@ class EditTools:
         edits: list[Edit] | None = None,
     ) -> Outcome:
         located = self._places.again(path)
-        return await anyio.to_thread.run_sync(self._edit, located, _edits(old, new, all, edits))
+        wanted = _edits(old, new, all, edits)
+        # to work it out may take seconds in a large file, and can be cancelled; to write is done whole or not at all
+        before, edited = await anyio.to_thread.run_sync(self._plan, located, wanted, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(self._edit, located, before, edited)
 
     def _preview(self, located: Located, edits: list[Edit]) -> Display:
         before, edited = self._plan(located, edits)
@@ -70,8 +73,7 @@ class EditTools:
             check_fresh(located, seen.digest, before.digest)
         return before, apply_edits(before, edits, located.shown)
 
-    def _edit(self, located: Located, edits: list[Edit]) -> Outcome:
-        before, edited = self._plan(located, edits)
+    def _edit(self, located: Located, before: TextFile, edited: Edited) -> Outcome:
         after = edited.file
         if after.raw == before.raw:
             return Outcome(text=f"The edits leave {located.shown} as it is; nothing was written.")

@@ -230,7 +230,7 @@ async def previewed(consent: str, preview: Callable[[], Display]) -> Display:
     if consent == "secret":
         return {}
     try:
-        return await anyio.to_thread.run_sync(preview)
+        return await anyio.to_thread.run_sync(preview, abandon_on_cancel=True)  # it changes nothing
     except ToolFailure:
         if consent:
             return {}

@@ -11,6 +11,7 @@ from gongfu.toolkit.reading import fit
 _EDGE = r"^\s+|\s+$"
 _WORDS = r"\w+"
 _MOST_LINES = 20_000
+_MOST_COMPARED = 100_000  # pairs of lines: some tenths of a second
 _SHOWN = 12
 
 
@@ -23,8 +24,8 @@ def nearest(lines: Sequence[str], wanted: str) -> str:
     if not parts:
         return ""
     best, at = 0.0, -1
-    bags = [_bag(p) for p in parts[:40]]
     known = [_bag(line) for line in lines[:_MOST_LINES]]
+    bags = [_bag(p) for p in parts[: max(3, min(40, _MOST_COMPARED // (len(known) + 1)))]]
     for start in range(len(known)):
         score = _score(known, start, bags)
         if score > best + 1e-9:

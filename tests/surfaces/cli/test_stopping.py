@@ -307,6 +307,26 @@ def test_while_a_huge_tree_is_searched(program: Program, serve: Serve) -> None:
     check_log(program)
 
 
+BIG = [f"line {n * 7919 % 1000} of text {n % 50}" for n in range(60_000)]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"old": "\n".join(BIG[7:59_000:20]), "new": "x"},  # the nearest lines are looked for
+        {"old": "line", "new": "another line", "all": True},
+    ],
+    ids=["not found", "everywhere"],
+)
+def test_while_an_edit_of_a_large_file_is_worked_out(program: Program, serve: Serve, edit: dict[str, Any]) -> None:
+    text = "\n".join(BIG)
+    (program.folder / "big.txt").write_text(text)
+    server = serve(Call("edit_file", {"path": "big.txt", **edit}, times=0), Say("done", times=0))
+    seen = [0]
+    assert measure(program, lambda: settled(server, seen), signal.SIGINT) <= SOON
+    assert (program.folder / "big.txt").read_text() in (text, text.replace("line", "another line"))
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_store_that_another_process_holds(program: Program, serve: Serve, times: int) -> None:
     """It waits for the other one, 10 s at most, to keep the end of the turn; pressed again, it does not."""
