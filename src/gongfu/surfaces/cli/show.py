@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import msgspec
@@ -29,6 +30,7 @@ def build(cli: Cli) -> click.Command:
         flag(cli, "--usage"),
         flag(cli, "--compact"),
         flag(cli, "--json", "as_json", key="json"),
+        flag(cli, "--redact"),
         *places_options(cli),
     ]
     return Command(cli, "show", callback, params)
@@ -41,21 +43,23 @@ def show(
     usage: bool,
     compact: bool,
     as_json: bool,
+    redact: bool,
     config: str | None,
     root: str | None,
 ) -> int:
     """Print one session: what was said and done, or with `usage` requests, tokens and money by purpose.
 
-    Nothing is locked or changed: a session that another process works on can be read too.
+    Nothing is locked or changed: a session that another process works on can be read too. A person sees the own session
+    as it is; with `redact` it is printed for others, without secrets.
     """
     from gongfu.engine.state import SessionState
     from gongfu.surfaces.cli.opening import with_app
 
-    def read(app: App) -> tuple[SessionRow, list[Entry]]:
+    def read(app: App) -> tuple[SessionRow, list[Entry], Callable[[str], str] | None]:
         row = _find(app, session or "")
-        return row, list(app.journal.read(row.id))
+        return row, list(app.journal.read(row.id)), _redactor(app) if redact else None
 
-    row, entries = with_app(cli, Opening(config=config or "", root=root), read)
+    row, entries, without = with_app(cli, Opening(config=config or "", root=root), read)
     state = SessionState()
     for entry in entries:
         state.apply(entry.event)
@@ -65,12 +69,33 @@ def show(
         fields = _fields(row, state, whole=not usage)
         if not usage and (labels := _labels(entries)):
             fields["tool_use_summaries"] = labels
-        cli.out.line(to_json(fields))
+        cli.out.line(to_json(_cleaned(fields, without) if without else fields))
     elif usage:
         _print_usage(cli, state)
     else:
-        _print_history(cli, row, entries, compact=compact)
+        _print_history(cli, row, entries, compact=compact, without=without)
     return 0
+
+
+def _redactor(app: App) -> Callable[[str], str]:
+    from gongfu.app.faults import redactor
+
+    return redactor(app.options.env, app.places, app.settings)
+
+
+def _cleaned(value: Any, without: Callable[[str], str], name: str = "") -> Any:
+    """A value of JSON with each text redacted; what stands under the name of a secret is one."""
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        return {key: _cleaned(item, without, key) for key, item in fields.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(item, without) for item in cast("Sequence[Any]", value)]
+    if not isinstance(value, str):
+        return value
+    text = without(value)
+    if name and text == value and '"' not in text and without(f'"{name}": "{text}"') != f'"{name}": "{text}"':
+        return "[secret]"
+    return text
 
 
 def _find(app: App, id: str) -> SessionRow:
@@ -129,7 +154,9 @@ def _labels(entries: list[Entry]) -> list[dict[str, Any]]:
     return [label_fields(label) for label in labels_of(entries).values()]
 
 
-def _print_history(cli: Cli, row: SessionRow, entries: list[Entry], *, compact: bool) -> None:
+def _print_history(
+    cli: Cli, row: SessionRow, entries: list[Entry], *, compact: bool, without: Callable[[str], str] | None
+) -> None:
     from gongfu.surfaces.cli.render.history import History
     from gongfu.surfaces.cli.render.lines import Lines
 
@@ -148,5 +175,5 @@ def _print_history(cli: Cli, row: SessionRow, entries: list[Entry], *, compact: 
     if row.parent:
         cli.out.line(cli.out_style.dim(cli.say("agents.parent", session=row.parent)))
     for block in History(lines, markdown, compact=compact).blocks(entries):
-        cli.out.write(block, flush=False)
+        cli.out.write(without(block) if without else block, flush=False)
     cli.out.flush()
