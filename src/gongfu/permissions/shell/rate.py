@@ -12,10 +12,11 @@ from gongfu.permissions.shell.command import Command
 from gongfu.permissions.shell.paths import is_system, touch
 from gongfu.permissions.shell.programs import HANDLERS, generic
 from gongfu.permissions.shell.state import Found, Redirect, Simple
-from gongfu.permissions.shell.tables import DANGEROUS_NAMES, MILD_NAMES, PURE, SHELLS
+from gongfu.permissions.shell.tables import DANGEROUS_NAMES, MILD_NAMES, PURE, SHELLS, names
 from gongfu.permissions.shell.walk import Walker
 from gongfu.permissions.shell.words import Word, quoted
 
+_RESERVED = names("if then else elif fi for while until do done case esac in function select ]] { } ! ( )")
 _HANDLERS = {**HANDLERS, **files.HANDLERS, **wrappers.HANDLERS}
 
 
@@ -79,7 +80,13 @@ def assignment(name: str, word: Word, found: Found) -> None:
 def command(walker: Walker, simple: Simple, found: Found, words: Sequence[Word]) -> None:
     """Rate the words of a command; a wrapper comes back here with what it runs."""
     first = words[0]
-    if not first.plain or not first.text.isascii() or not first.text or re.search(r"[\s\x00-\x1f]", first.text):
+    if (
+        first.text in _RESERVED
+        or not first.plain
+        or not first.text.isascii()
+        or not first.text
+        or re.search(r"[\s\x00-\x1f]", first.text)
+    ):
         found.add("unknown", why="shell_unseen", about=first.source)
         _args(Command(walker, simple, found, words, _inner))
         return

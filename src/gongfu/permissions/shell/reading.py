@@ -24,6 +24,9 @@ WORDS = frozenset(
     ]
 )  # fmt: skip
 _TEXTS = frozenset(["string", "heredoc_body", "heredoc_redirect", "expansion", "arithmetic_expansion", "regex"])
+_ONE_LINE = frozenset(
+    ["command", "declaration_command", "unset_command", "redirected_statement", "file_redirect", "herestring_redirect"]
+)
 _SUBSTITUTIONS = frozenset(["command_substitution", "process_substitution"])
 
 
@@ -45,7 +48,10 @@ def fault(root: Node, source: bytes) -> str:
         if children and node.type not in _TEXTS:
             for left, right in itertools.pairwise(children):
                 gap = source[left.end_byte : right.start_byte]
-                if gap and (gap.strip(b" \t\n\\") or not gap.replace(b"\\\n", b"")):
+                if not gap:
+                    continue
+                bare = gap.replace(b"\\\n", b"")
+                if bare.strip(b" \t\n") or not bare or (b"\n" in bare and node.type in _ONE_LINE):
                     return "it does not fit the grammar of a shell"
         waiting.extend(children)
     return ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_DEPTH = 50
-MAX_PARTS = 2_000
+MAX_PARTS = 500
 
 
 class TooMuch(Exception):

@@ -291,7 +291,7 @@ class Walker:
 
     def _finish(self, gathered: Gathered) -> None:
         state = self.state
-        if not self._in_control and not gathered.words:
+        if not self._in_control and not gathered.words and len(gathered.assigned) <= 20:
             for name, word in gathered.assigned:
                 if word.plain and self._set_once(name):
                     state.variables[name] = word.text

@@ -118,7 +118,7 @@ def _env(c: Command) -> None:
 
 
 def _command(c: Command) -> None:
-    if c.has("-v", "-V") or c.name == "type":
+    if c.name == "type" or (c.args and re.fullmatch(r"-[pvV]*[vV][pvV]*", c.args[0].text)):
         c.add("read")
     else:
         c.run(until_command(c.args))
