@@ -63,10 +63,14 @@ async def test_the_strictest_of_several_decides_and_they_run_in_order(place: Pla
     assert model.requests[1].messages[-1].results[0].status == "refused"
 
 
-async def test_no_hook_allows_what_a_rule_denies(place: Place) -> None:
+@pytest.mark.parametrize(
+    ("permission", "mode"),
+    [({"deny": ["write_file"]}, "full"), ({"deny": ["path(new.*)"]}, "ask"), ({}, "plan")],
+)
+async def test_no_hook_allows_what_a_rule_denies(place: Place, permission: dict[str, Any], mode: str) -> None:
     place.hook("before_tool", "print(json.dumps({'decision': 'allow'}))")
-    place.settings(place._hooks, permission={"deny": ["write_file"]})
-    app, model = place.open(WRITE, Say("ok"))
+    place.settings(place._hooks, permission=permission)
+    app, model = place.open(WRITE, Say("ok"), permission=mode)
     async with app:
         await prompt(await app.session())
     assert not (place.work / "new.txt").exists()

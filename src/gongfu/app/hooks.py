@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 import anyio.abc
 
 from gongfu.config.hooks import hooks_of
+from gongfu.core.errors import UserError
 from gongfu.core.events import AnyEvent
 from gongfu.engine.hook_words import Common
 from gongfu.engine.hooking import Hooking
@@ -16,9 +18,20 @@ if TYPE_CHECKING:
     from gongfu.engine.session import Session
 
 
+DEPTH: Final = "GONGFU_HOOK_DEPTH"
+"""The variable that tells a program how many hooks deep it runs."""
+DEEPEST: Final = 3
+
+
 def hooks_for(app: App, session: Session, tasks: anyio.abc.TaskGroup) -> Hooking:
-    """The hooks of the settings, for one session; those that nobody waits for run in `tasks`."""
+    """The hooks of the settings, for one session; those that nobody waits for run in `tasks`.
+
+    UserError inside a hook of a hook of a hook: one that starts Gongfu would start itself again, without end.
+    """
     workspace = app.workspace
+    depth = _depth(app.options.env)
+    if depth >= DEEPEST:
+        raise UserError("hooks.too_deep", depth=depth)
 
     def common() -> Common:
         brief = session.brief
@@ -35,8 +48,13 @@ def hooks_for(app: App, session: Session, tasks: anyio.abc.TaskGroup) -> Hooking
     return Hooking(
         hooks_of(app.settings.hooks),
         root=workspace.root,
-        env=app.options.env,
+        env={**app.options.env, DEPTH: str(depth + 1)},
         common=common,
         emit=emit,
         tasks=tasks,
     )
+
+
+def _depth(env: Mapping[str, str]) -> int:
+    text = env.get(DEPTH, "")
+    return int(text) if text.isdecimal() else 0

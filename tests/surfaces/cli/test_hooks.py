@@ -136,6 +136,34 @@ def test_wrong_hooks_are_told_with_their_place(program: Program) -> None:
         assert words in ran.err, (text, ran)
 
 
+def test_a_fold_that_a_hook_refuses(program: Program, serve: Callable[..., Any]) -> None:
+    serve(Say("ok", times=0))
+    hooks(program, shell("before_compact", "echo 'keep it all' >&2; exit 2"))
+    assert program.run("run", "--yes", "Hello").code == 0
+    ran = program.run("compact")
+    assert ran.code == 1, ran
+    assert "A hook does not let the context be folded: keep it all. Nothing was changed." in ran.err
+
+
+def test_verbose_shows_every_hook(program: Program, serve: Callable[..., Any]) -> None:
+    serve(Say("ok"))
+    hooks(program, shell("prompt", "echo a note"), shell("prompt", "exit 1"))
+    ran = program.run("run", "--yes", "--verbose", "Hello")
+    assert "hook prompt  echo a note\n" in ran.err
+    assert "hook prompt  exit 1" not in ran.err  # the warning tells
+    assert "The hook of prompt `exit 1` failed (exit 1); it was passed over." in ran.err
+
+
+def test_a_hook_that_starts_the_program_does_not_start_it_for_ever(program: Program, serve: Callable[..., Any]) -> None:
+    server = serve(Say("ok", times=0))
+    again = f"{sys.executable} -m gongfu run --yes Again 2>> {program.folder}/err"
+    hooks(program, shell("session_start", again))
+    ran = program.run("run", "--yes", "Hello")
+    assert (ran.code, ran.out) == (0, "ok\n")
+    assert "A hook started Gongfu, whose hook started Gongfu again, 3 deep." in (program.folder / "err").read_text()
+    assert len(server.requests) == 3
+
+
 def test_nothing_of_hooks_is_loaded_where_there_are_none(program: Program, serve: Callable[..., Any]) -> None:
     serve(Say("ok"))
     code = (

@@ -20,6 +20,11 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "call_refused": ("a hook says: {about}", "钩子说：{about}"),
     "stopped": ("A hook ended the turn: {reason}.", "钩子结束了这一轮：{reason}。"),
+    "too_deep": (
+        "A hook started Gongfu, whose hook started Gongfu again, {depth} deep. Nothing was begun; give such a run a"
+        " GONGFU_HOME without that hook.",
+        "钩子启动了 Gongfu，而它的钩子又启动 Gongfu，已嵌套 {depth} 层。没有开始任何工作；请为这样的运行指定没有该钩子的 GONGFU_HOME。",
+    ),
     "compact_blocked": (
         "A hook does not let the context be folded: {reason}. Nothing was changed.",
         "钩子不允许折叠上下文：{reason}。没有做任何改动。",
