@@ -46,6 +46,12 @@ TEXT = {
         "{path} cannot be written: {reason}. Nothing was remembered; make it writable.",
         "无法写入 {path}：{reason}。没有记住任何内容，请让它可写。",
     ),
+    # --- how a folder stands
+    "state_trusted": ("trusted", "受信任"),
+    "state_run": ("trusted for this run", "本次运行中受信任"),
+    "state_untrusted": ("not trusted", "未受信任"),
+    "state_changed": ("not trusted any more: something has changed", "不再受信任：有内容改变了"),
+    "state_refused": ("not trusted, as you said", "按你所说，未受信任"),
     # --- what was found
     "kind_settings": ("settings", "设置"),
     "kind_hook": ("hook", "钩子"),

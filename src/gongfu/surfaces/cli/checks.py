@@ -23,6 +23,7 @@ from gongfu.surfaces.cli.options import Opening
 from gongfu.surfaces.cli.output import encodable
 from gongfu.surfaces.cli.render.numbers import size, tokens
 from gongfu.workspace.environment import search_path
+from gongfu.workspace.names import show_name
 from gongfu.workspace.process import run
 
 Level = Literal["ok", "warn", "fail", "info"]
@@ -30,12 +31,13 @@ _SECONDS = 5.0
 
 
 class Check(Base, frozen=True):
-    """The outcome of one check. `fix` is the one command that puts it right, where there is one."""
+    """The outcome of one check. `fix` is the one command that puts it right, where there is one; `bytes` are sizes."""
 
     name: str
     level: Level
     detail: str
     fix: str = ""
+    bytes: dict[str, int] = {}
 
 
 async def run_checks(cli: Cli, opening: Opening) -> list[Check]:
@@ -43,7 +45,7 @@ async def run_checks(cli: Cli, opening: Opening) -> list[Check]:
     checks = [_python(), _platform(), _terminal(cli)]
     try:
         async with opened(cli, opening) as app:
-            settings = [_settings(cli, app, opening), Check(name="folder", level="ok", detail=str(app.workspace.root))]
+            settings = [_settings(cli, app, opening), _folder(cli, app)]
             programs = [await _git(cli), await _rg(cli), _sandbox(cli, app)]
             return [*checks, *programs, *_home(cli, app.places), *settings, await _model(cli, app), _embedded(cli, app)]
     except UserError as error:
@@ -127,11 +129,7 @@ def _home(cli: Cli, found: Places) -> list[Check]:
         return [Check(name="home", level="fail", detail=cli.say("setup.home_readonly", path=found.home))]
     level: Level = "ok" if free > 500_000_000 else "warn"
     here = cli.say("setup.home_free", path=found.home, free=size(free))
-    sizes = ", ".join(
-        f"{cli.say(f'setup.size_{name}')} {size(weight(path))}"
-        for name, path in (("store", found.store), ("artifacts", found.artifacts), ("models", found.models))
-    )
-    checks = [Check(name="home", level=level, detail=here), Check(name="sizes", level="info", detail=sizes)]
+    checks = [Check(name="home", level=level, detail=here), _sizes(cli, found)]
     return [*checks, *_store(cli, found)]
 
 
@@ -150,11 +148,14 @@ def _store(cli: Cli, found: Places) -> list[Check]:
     return []
 
 
-def weight(path: Path) -> int:
-    """Bytes of a file (with a database's log beside it) or of everything below a folder; 0 when it is not there."""
-    if path.is_dir():
-        return sum(p.stat().st_size for p in path.rglob("*") if p.is_file() and not p.is_symlink())
-    return sum(p.stat().st_size for p in path.parent.glob(f"{path.name}*") if p.is_file())
+def _sizes(cli: Cli, found: Places) -> Check:
+    from gongfu.surfaces.cli.sizes import HELPS, measured, much
+
+    bytes_of = measured(found)
+    detail = ", ".join(f"{cli.say(f'setup.size_{name}')} {size(count)}" for name, count in bytes_of.items())
+    if much(bytes_of):
+        return Check(name="sizes", level="warn", detail=detail, fix=HELPS, bytes=bytes_of)
+    return Check(name="sizes", level="info", detail=detail, bytes=bytes_of)
 
 
 def _settings(cli: Cli, app: App, opening: Opening) -> Check:
