@@ -14,7 +14,7 @@ from gongfu.workspace.root import Workspace, rest_below
 
 _SYSTEM = (
     "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d",
-    "/etc/ssl/private", "/etc/NetworkManager/system-connections", "/etc/wireguard", "/etc/krb5.keytab", "/root/.ssh",
+    "/etc/ssl/private", "/etc/NetworkManager/system-connections", "/etc/wireguard", "/etc/krb5.keytab",
     "/var/lib/docker", "/var/lib/containerd", "/var/lib/kubelet", "/var/run/secrets", "/run/secrets",
     "/run/credentials",
 )  # fmt: skip

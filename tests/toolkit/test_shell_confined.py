@@ -1,0 +1,88 @@
+"""The tools `shell` and `shell_job` in a sandbox: all that holds without one, and what the model is told of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gongfu.config.settings import Sandbox as Settings
+from gongfu.core.errors import ToolFailure
+from gongfu.toolkit.shell import ShellTools
+from gongfu.tools.protocol import Leave
+from gongfu.workspace.jobs import Jobs
+from gongfu.workspace.root import Workspace
+from gongfu.workspace.sandbox.sandbox import Sandbox
+from tests.toolkit import kit
+from tests.toolkit.kit import Ctx, Store, shell_tools
+from tests.toolkit.test_shell import *  # noqa: F403 - each of its tests again, confined
+from tests.toolkit.test_shell import ENV, sh
+from tests.workspace.sandbox.scene import need
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def _confined(monkeypatch: pytest.MonkeyPatch) -> None:
+    need("bwrap")
+    monkeypatch.setattr(kit, "SANDBOX", "bwrap")
+
+
+def _with(**leave: bool) -> Ctx:
+    ctx = Ctx()
+    ctx.leave = Leave(**leave)
+    return ctx
+
+
+async def test_a_denial_is_explained_once_and_nothing_else_is(tmp_path: Path) -> None:
+    note = (
+        "[it ran in a sandbox: no network, only the workspace is writable (not .git/config or .git/hooks), "
+        "keys are hidden]"
+    )
+    async with shell_tools(tmp_path, ENV) as tools:
+        assert (await sh(tools, "touch /usr/x")).text.splitlines()[-1] == note
+        assert (await sh(tools, "exit 3")).text == "[exit code 3]"
+        assert (await sh(tools, "touch /usr/x; true")).text.count("sandbox") == 0
+        assert (await sh(tools, "echo Permission denied; false", _with(free=True))).text.count("sandbox") == 0
+
+
+async def test_a_call_goes_as_far_as_its_leave(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    async with shell_tools(tmp_path / "work", ENV) as tools:
+        await sh(tools, "touch ../b")  # into the private /tmp
+        assert (await sh(tools, "touch ../a", _with(free=True))).status == "done"
+        assert (await sh(tools, "touch b", _with(write=False))).status == "failed"
+        count = "tail -n +3 /proc/net/dev | wc -l"
+        assert (await sh(tools, count)).text == "1\n"
+        assert (await sh(tools, count, _with(network=True))).text == (await sh(tools, count, _with(free=True))).text
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name != "artifacts") == ["a", "work"]
+
+
+async def test_temporary_files_stay_for_the_next_command_and_go_with_the_session(tmp_path: Path) -> None:
+    async with shell_tools(tmp_path, ENV) as tools:
+        await sh(tools, "echo kept > /tmp/one; echo kept > $TMPDIR/two; echo kept > /var/tmp/three")
+        assert (await sh(tools, "cat /tmp/one /tmp/two /var/tmp/three; ls /tmp | wc -l")).text.startswith(
+            "kept\nkept\nkept\n"
+        )
+    assert not Path("/tmp/one").exists()
+
+
+@pytest.mark.parametrize("leave", [Leave(), Leave(free=True)])
+async def test_where_one_is_required_nothing_runs_without(tmp_path: Path, leave: Leave) -> None:
+    store = Store(tmp_path)
+    jobs = Jobs(changed=lambda _: None, artifact=store.writer)
+    sandbox = Sandbox(Settings(kind="bwrap", required=True), Workspace(tmp_path, tmp_path), ENV)
+    sandbox.__dict__["_found"] = _nothing()
+    tools = ShellTools(directory=tmp_path, env=ENV, jobs=jobs, artifact=store.writer, sandbox=sandbox)
+    ctx = Ctx()
+    ctx.leave = leave
+    for background in (False, True):
+        with pytest.raises(ToolFailure, match="require a sandbox"):
+            await tools.shell.run({"command": "touch x", "background": background}, ctx)
+    assert not (tmp_path / "x").exists()
+
+
+def _nothing() -> object:
+    from gongfu.workspace.sandbox.probe import Found
+
+    return Found(kind="none", why="no_bwrap")
