@@ -164,6 +164,27 @@ def test_a_hook_that_starts_the_program_does_not_start_it_for_ever(program: Prog
     assert len(server.requests) == 3
 
 
+def test_a_kill_while_a_hook_runs_loses_nothing_and_lets_nothing_past(
+    program: Program, serve: Callable[..., Any]
+) -> None:
+    server = serve(WRITE, Say("ok"))
+    killer = program.folder / "killer.py"
+    killer.write_text(
+        "import json, os, sys\nevent = json.load(sys.stdin)\nmark = event['event']\n"
+        "if not os.path.exists(mark):\n    open(mark, 'w').close()\n    os.kill(os.getppid(), 9)\n"
+    )
+    words = [sys.executable, "-S", str(killer)]
+    hooks(program, *({"event": event, "command": words} for event in ("prompt", "before_tool", "turn_end")))
+    ended = [program.run("run", "--yes", "Write it")]
+    for _ in range(3):
+        ended.append(program.run("run", "--yes", "--continue"))
+        assert "Traceback" not in ended[-1].err
+    assert [one.code for one in ended[:3]] == [-9, -9, -9], ended
+    assert (program.folder / "new.txt").read_text() == "x"
+    assert len(server.requests) == 2
+    assert (ended[3].code, ended[3].out) == (0, "ok\n"), ended[3]
+
+
 def test_nothing_of_hooks_is_loaded_where_there_are_none(program: Program, serve: Callable[..., Any]) -> None:
     serve(Say("ok"))
     code = (
