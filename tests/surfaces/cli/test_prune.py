@@ -222,3 +222,50 @@ def test_the_setting_is_the_choice_of_prune(kept: Program) -> None:
     fill(kept, AGES)
     assert kept.call("sessions", "prune", "--yes").code == 0
     assert ids(kept) == {"s_new1", "s_new2"}
+
+
+# --- sizes ---------------------------------------------------------------------------------------------------------
+
+
+def test_doctor_tells_how_much_room_is_taken(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(program, AGES)
+    with Contents.open(program.home / "checkpoints.sqlite"):
+        pass
+    (program.home / "logs").mkdir()
+    (program.home / "logs" / "faults.log").write_bytes(b"x" * 4321)
+
+    def sizes() -> dict[str, object]:
+        checks = json.loads(program.call("doctor", "--json").out)["checks"]
+        return next(check for check in checks if check["name"] == "sizes")
+
+    check = sizes()
+    found = check["bytes"]
+    assert isinstance(found, dict)
+    assert set(found) == {"store", "artifacts", "checkpoints", "logs", "cache", "models", "total"}
+    assert found["store"] > 100_000
+    assert found["artifacts"] > 100_000
+    assert found["checkpoints"] > 0
+    assert found["logs"] >= 4321
+    assert found["total"] >= found["store"] + found["artifacts"] + found["checkpoints"] + found["logs"]
+    assert (check["level"], check["fix"]) == ("info", "")
+    assert "checkpoints" in program.call("doctor").out
+    monkeypatch.setattr("gongfu.surfaces.cli.sizes.MUCH", 1000)
+    check = sizes()
+    assert check["level"] == "warn"
+    assert str(check["fix"]).startswith("gongfu sessions prune")
+    assert program.call(*str(check["fix"]).split()[1:], "--yes").code == 0, "the command that helps is one"
+    assert ids(program) == {"s_new1", "s_new2"}
+
+
+def test_reports_of_crashes_do_not_pile_up(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    import gongfu.surfaces.cli.settings as broken
+
+    logs = program.home / "logs"
+    logs.mkdir(parents=True)
+    for number in range(30):
+        (logs / f"crash-20200101-{number:06}-1.txt").write_text("old")
+    monkeypatch.setattr(broken, "list_settings", lambda *_, **__: 1 / 0)
+    assert program.call("config", "list").code == 1
+    left = sorted(logs.glob("crash-*.txt"))
+    assert len(left) == 20
+    assert "ZeroDivisionError" in left[-1].read_text()

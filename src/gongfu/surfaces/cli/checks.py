@@ -158,6 +158,15 @@ def _sizes(cli: Cli, found: Places) -> Check:
     return Check(name="sizes", level="info", detail=detail, bytes=bytes_of)
 
 
+def _folder(cli: Cli, app: App) -> Check:
+    root = show_name(str(app.workspace.root))
+    state = app.options.trust.state
+    if state in ("nothing", ""):
+        return Check(name="folder", level="ok", detail=root)
+    told = f"{root} ({cli.say(f'trust.state_{state}')})"
+    return Check(name="folder", level="ok" if app.options.trust.trusted else "info", detail=told)
+
+
 def _settings(cli: Cli, app: App, opening: Opening) -> Check:
     file = app.places.configs / f"{opening.config}.yaml" if opening.config else app.places.config
     notices = "; ".join(cli.say.told(notice.key, notice.values) for notice in app.options.notices)

@@ -14,6 +14,8 @@ from gongfu.core.errors import UserError
 from gongfu.core.version import __version__
 from gongfu.surfaces.cli.cli import Cli
 
+_KEPT = 20  # reports
+
 
 def report(cli: Cli, error: BaseException) -> str:
     """Write the traceback to a file of mode 0600 in the folder of logs; the sentence that names it.
@@ -49,6 +51,13 @@ def _write(cli: Cli, trace: str) -> Path | None:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{header}session: {cli.session or '-'}\n\n{trace}")
+        _forget_old(path.parent)
     except (OSError, UserError):
         return None
     return path
+
+
+def _forget_old(folder: Path) -> None:
+    """Delete all reports but the newest ones; their names tell when they were made."""
+    for path in sorted(folder.glob("crash-*.txt"))[:-_KEPT]:
+        path.unlink(missing_ok=True)

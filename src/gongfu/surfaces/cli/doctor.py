@@ -40,7 +40,9 @@ def doctor(cli: Cli, *, as_json: bool, config: str, root: str | None) -> int:
     failed = any(check.level == "fail" for check in checks)
     if as_json:
         fields: list[dict[str, Any]] = [
-            {"name": c.name, "level": c.level, "detail": c.detail, "fix": c.fix} for c in checks
+            {"name": c.name, "level": c.level, "detail": c.detail, "fix": c.fix}
+            | ({"bytes": c.bytes} if c.bytes else {})
+            for c in checks
         ]
         cli.out.line(to_json({"type": "doctor", "ok": not failed, "checks": fields}))
         return EXIT_FAILED if failed else EXIT_DONE
