@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import anyio.lowlevel
 import pytest
 
 from gongfu.core.errors import UserError
-from gongfu.core.events import MessageAdded, WarningRaised
+from gongfu.core.events import AnswerReceived, MessageAdded, WarningRaised
 from gongfu.core.guarded import CheckpointTaken, FilesRestored
 from gongfu.models.scripted import Call, Match, Say
 from gongfu.store.contents import CheckpointRow, Contents
@@ -430,3 +432,40 @@ async def test_a_file_outside_of_the_workspace_is_named(bench: Bench, tmp_path: 
         before = events(app, session, CheckpointTaken)[0]
         assert before.uncovered == (str(outside),)
         assert outside.read_text() == "x"
+
+
+async def test_the_files_of_gongfu_itself_are_never_kept(bench: Bench) -> None:
+    bench.write("a", "one\n")
+    bench.home = bench.root / ".gongfu"
+    async with bench.app(*shell("echo two > a"), *shell("cp a b; rm b")) as app:
+        session = await bench.turn(app, "Change it.")
+        await bench.turn(app, "Change nothing.", session)
+        assert [row.when for row in rows(bench)] == ["after", "before"]
+        assert (await app.undo()).marks == {"a": "~"}
+        assert (await app.redo()).marks == {"a": "~"}
+    async with bench.app(*shell("echo x > x"), root=bench.home) as app:
+        session = await bench.turn(app, "In the home.")
+        assert [e.key for e in events(app, session, WarningRaised)][-1:] == ["undo.not_kept"]
+
+
+async def test_a_turn_that_is_cancelled_does_not_wait_for_its_checkpoint(bench: Bench) -> None:
+    bench.write("a", "one\n")
+    await bench.play("Make the store.", *shell("echo two > a"))
+    contents = sqlite3.connect(bench.home / "checkpoints.sqlite", isolation_level=None)
+    async with bench.app(Call("shell", {"command": "echo three > a"}), *shell("echo four > a")) as app:
+        talk = await app.session()
+        contents.execute("BEGIN IMMEDIATE")
+        prompted = await talk.prompt("Change it.")
+        async with talk.stream.subscribe(0) as entries:
+            async for entry in entries:
+                if isinstance(entry.event, AnswerReceived):
+                    break
+        began = time.monotonic()
+        await talk.cancel()
+        assert (await prompted.result()).status == "cancelled"
+        assert time.monotonic() - began < 5  # the store waits for ten seconds
+        assert (bench.root / "a").read_text() == "two\n"
+        contents.execute("ROLLBACK")
+        await bench.turn(app, "Change it again.", talk.id)
+        assert [d.turn.title for d in (await app.checkpoints(talk.id))[1].deeds] == ["Change it again."]
+    contents.close()

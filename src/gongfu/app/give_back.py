@@ -35,6 +35,7 @@ class Given(Base, frozen=True):
     and stay as they are; `uncovered` are not in the checkpoints; `failed` could not be written, with the reason.
     `before` is the checkpoint of how the files were until then, `session` the one
     that goes on. A rewind names the prompt that it took back, its `number`, and where the talk came from (`origin`).
+    `cut`: one of the turns was cut off, so that all that changed since it began counts as its own.
     """
 
     action: Action
@@ -48,6 +49,7 @@ class Given(Base, frozen=True):
     prompt: str = ""
     number: int = 0
     origin: str = ""
+    cut: bool = False
     done: bool = False
 
     @property

@@ -106,11 +106,13 @@ class Shelf:
         `known` is an earlier tree that saves reading (None: the newest there is; `anew` reads all). `check` may raise
         to stop.
         """
+        if rest_below(self._root, str(self._place.store.parent)) is not None:
+            raise UserError("undo.own_folder", path=self._place.store.parent)
         known = None if anew else known or self._contents.latest_tree(self._root)
         paths = [self._place.root / path for path in touched]
         return take(
             self._place.root, self._contents, touched=paths, known=known, beside=beside, env=self._place.env,
-            check=check,
+            check=check, private=(self._place.store.parent,),
         )  # fmt: skip
 
     def add(self, tree: bytes, paths: Collection[str]) -> Taken | None:
@@ -201,7 +203,11 @@ def keep_before(
     def save(*, anew: bool) -> tuple[str, Taken]:
         taken = shelf.now(touched, known=known, check=check, anew=anew)
         check()
-        return shelf.save(taken, session, turn, "before"), taken
+        name = shelf.save(taken, session, turn, "before")
+        if given_up():  # saving may have waited for another process
+            shelf.drop(name)
+            raise GivenUp
+        return name, taken
 
     name, taken = _again_when_swept(save)
     return _kept(name, session, turn, taken, began, _outside(shelf.root, touched))

@@ -33,8 +33,12 @@ async def undo(
     deeds = [deed for deed in reversed(past.deeds) if not deed.undone][:turns]
     if not deeds:
         raise UserError("undo.nothing_left" if past.deeds else "undo.nothing", session=talk.id)
-    given = Given(action="undo", session=talk.id, turns=tuple(deed.turn for deed in deeds))
+    given = Given(action="undo", session=talk.id, turns=tuple(deed.turn for deed in deeds), cut=_cut(deeds))
     return await _carry_out(talk, place, stepping(app, place, talk.id, deeds), given, force, agree)
+
+
+def _cut(deeds: Sequence[Deed]) -> bool:
+    return any(not deed.after for deed in deeds)
 
 
 async def redo(app: App, session: str = "", *, force: bool = False, agree: Agree | None = None) -> Given:

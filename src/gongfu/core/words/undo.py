@@ -29,6 +29,14 @@ TEXT: dict[str, tuple[str, str]] = {
         " `gongfu checkpoints` lists what is kept.",
         "无法收回撤销：之后会话 {session} 又有一轮改动了文件。没有做任何改动；`gongfu checkpoints` 列出已保存的内容。",
     ),
+    "own_folder": (
+        "Files below {path} are Gongfu's own and are not kept.",
+        "{path} 下是 Gongfu 自己的文件，不予保存。",
+    ),
+    "cut": (
+        "This turn was cut off; everything that changed since it began counts as its own.",
+        "该轮被中断；自其开始以来的所有改动都算作它的改动。",
+    ),
     "gone": (
         "The checkpoint {id} is not there any more. Nothing was touched.",
         "检查点 {id} 已不存在。没有做任何改动。",

@@ -62,7 +62,7 @@ def give(
 ) -> int:
     """Let `work` give files back and tell what became of them; the exit code.
 
-    A person at a terminal is asked when much would change or something is kept.
+    A person at a terminal is asked when much would change, something is kept, or a turn was cut off.
     """
     from gongfu.surfaces.cli.opening import opened, run_async
 
@@ -95,7 +95,7 @@ def give(
 def _agreed(cli: Cli, shown: Given) -> bool:
     from gongfu.surfaces.cli.confirm import can_ask, confirm
 
-    if not can_ask(cli) or not (len(shown.marks) > MANY or shown.kept):
+    if not can_ask(cli) or not (len(shown.marks) > MANY or shown.kept or shown.cut):
         return True
     cli.err.line("\n".join(lines(cli, shown, dry=True)))
     return confirm(cli, cli.say("undo.sure"))
@@ -110,6 +110,7 @@ def fields(given: Given) -> dict[str, Any]:
         "done": given.done,
         "turns": [{"turn": turn.turn, "number": turn.number, "prompt": turn.text} for turn in given.turns],
         "prompt": given.prompt,
+        "cut": given.cut,
         "files": [{"path": path, "mark": mark} for path, mark in given.marks.items()],
         "kept": list(given.kept),
         "uncovered": list(given.uncovered),
@@ -128,6 +129,8 @@ def lines(cli: Cli, given: Given, *, dry: bool = False) -> list[str]:
     names = {"undo": "undid", "redo": "redid", "rewind": "rewound_files"}
     told = [say(f"undo.{f'would_{given.action}' if dry else names[given.action]}")] if given.turns else []
     told += [f"  {turn.number}. {clean(turn.title) or say('undo.went_on')}" for turn in given.turns]
+    if given.cut:
+        told.append(say("undo.cut"))
     told += _list([f"{mark} {clean(path)}" for path, mark in given.marks.items()], cli)
     if not given.marks and given.turns:
         told.append(say("undo.no_files"))

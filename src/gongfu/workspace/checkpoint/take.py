@@ -45,13 +45,15 @@ def take(
     env: Mapping[str, str],
     check: Callable[[], None] | None = None,
     limits: Limits | None = None,
+    private: Collection[Path] = (),
 ) -> Taken:
     """Keep the files below `root` (resolved) as they are now: contents go to `store`, the tree comes back.
 
     Covered is all that git would not ignore, with empty folders; `.git` never. Of what is ignored: the absolute paths
-    `touched`, and what the tree `beside` covers. `known` is an earlier tree of the same root whose contents are in
-    `store`: files whose status is the same as there are not read. `env` tells where the person's own git settings lie;
-    nothing is run. `check` is called between files and may raise to stop; what was stored until then is harmless.
+    `touched`, and what the tree `beside` covers. The folders `private` are passed over whatever git says. `known` is an
+    earlier tree of the same root whose contents are in `store`: files whose status is the same as there are not read.
+    `env` tells where the person's own git settings lie; nothing is run. `check` is called between files and may raise
+    to stop; what was stored until then is harmless.
     It blocks: call it in a thread. UserError when the root cannot be read, or from the store.
     """
     limits = limits or Limits()
@@ -59,10 +61,12 @@ def take(
     before = _readable(known)
     aside = _readable(beside)
     scan = Scan(str(root), store, limits, before, aside, wanted, check)
+    scan.private = frozenset(map(str, private))
     try:
         scan.run(Cover.of(root, env))
     except Narrow:
         scan = Scan(str(root), store, limits, before, aside, wanted, check, narrow=True)
+        scan.private = frozenset(map(str, private))
         scan.run(Cover.of(root, env))
     scan.flush()
     header = Header(narrow=scan.narrow, absent=sorted(_absent(root, wanted)))
