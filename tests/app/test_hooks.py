@@ -104,8 +104,10 @@ async def test_a_prompt_that_is_refused_never_reaches_the_model(place: Place, bo
         assert session.queue == ()
         (started,) = stored(app, session, TurnStarted)
         assert started.blocked
+        assert (session.title, app.sessions()[0].title) == ("", "")  # other sessions are told titles
         assert (await prompt(session, "Hello")).text == "ok"
         assert "1234" not in model.bodies[0].decode()
+        assert session.title == "Hello"
     again, model2 = place.open(Say("ok"))  # and not after a restart either
     async with again:
         old = await again.session(session.id)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gongfu.core.base import Base
 from gongfu.core.errors import UserError
-from gongfu.core.events import AnyEvent, MessageAdded, QuestionAsked, TurnFinished, WarningRaised
+from gongfu.core.events import AnyEvent, MessageAdded, QuestionAsked, SessionTitled, TurnFinished, WarningRaised
 from gongfu.core.ids import new_id
 from gongfu.core.messages import Message, user
 from gongfu.core.words import say
@@ -46,6 +46,9 @@ async def greet(session: Session, hooks: Hooks, prompt: str) -> Greeting:
         if queued is not None and not blocked and hooks.wants("prompt"):
             told, blocked = await _vet(hooks, queued.message.text)
             after = _notes("prompt", told)
+            if blocked and not any(m.role == "user" and not m.kind for m in session.state.transcript.messages):
+                session.stream.emit(SessionTitled(title=""))  # it was made from this prompt, and models are told titles
+                session.kit.sessions.set_title(session.id, "")
     return Greeting(before=before, after=after, blocked=blocked)
 
 
