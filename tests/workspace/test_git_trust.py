@@ -175,3 +175,16 @@ def test_folders_behind_an_option_or_a_variable_are_places(repository: Path) -> 
     (repository / "inner").mkdir()
     for command in ("git --git-dir=inner status", "GIT_DIR=inner git st", "git -C inner st", "cd inner; git st"):
         assert repository / "inner" in places_in(command, repository)
+
+
+async def test_a_bare_repository_deep_in_the_tree(repository: Path, env: dict[str, str], tmp_path: Path) -> None:
+    """One that a clone can bring: its files are tracked like any other."""
+    bare = repository / "a" / "b"
+    bare.parent.mkdir()
+    plain_git(repository, env, "clone", "-q", "--bare", str(repository), str(bare))
+    trap(bare, env, tmp_path / "sprung")
+    guard = GitGuard(env)
+    for command in ("cd a/b && git st; git log -p", "cd a && cd b && git st && git log -p", "git -C a -C b st"):
+        await through_the_shell(command, repository, env, guard)
+        await through_the_shell("git st; git log -p", bare, env, guard)
+    assert list((tmp_path / "sprung").iterdir()) == []

@@ -38,6 +38,7 @@ _SHOWS_CHANGES = (
     "whatchanged",
 )
 _WORD = r"[^\s;&|()<>'\"`$]+"
+_MOVE = r"(?:\b(?:cd|pushd)|\s-C)\s"
 _WIDE = ("system", "global")
 _OWN = ("local", "worktree")
 _SSH = "core.sshcommand"
@@ -168,14 +169,14 @@ def _read(file: str) -> bytes:
 
 def places_in(command: str, cwd: Path) -> list[Path]:
     """Where a command line may meet a repository: `cwd`, the folders that it names, repositories just below `cwd`."""
-    found, start = [cwd], str(cwd)
-    for word in dict.fromkeys(p for whole in re.findall(_WORD, command) for p in (whole, *whole.split("=", 1)[1:])):
-        name = os.path.expanduser(word) if word.startswith("~") else word  # noqa: PTH111 - pathlib raises without a home
-        text = joined(start, name)
-        if os.path.isdir(text) and (folder := Path(text)) not in found:  # noqa: PTH112
-            found.append(folder)
-            if len(found) == _PLACES:
-                break
+    words = list(dict.fromkeys(p for whole in re.findall(_WORD, command) for p in (whole, *whole.split("=", 1)[1:])))
+    found = [cwd]
+    for start in found if len(re.findall(_MOVE, command)) > 1 else (cwd,):  # `cd a && cd b` leads to a/b
+        for word in words:
+            name = os.path.expanduser(word) if word.startswith("~") else word  # noqa: PTH111 - may have no home
+            text = joined(str(start), name)
+            if len(found) < _PLACES and os.path.isdir(text) and (folder := Path(text)) not in found:  # noqa: PTH112
+                found.append(folder)
     return found + [place for place in _repositories_below(cwd) if place not in found]
 
 
