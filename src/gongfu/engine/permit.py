@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from gongfu.core.base import Base
 from gongfu.core.display import Display, refusal_display
 from gongfu.core.events import AnyEvent, PermissionGranted, QuestionAsked
@@ -63,7 +65,7 @@ class Permit:
         seen = judged(
             call.name, facts, self._workspace, env=self._consent.env, rate=not bare, name=not bare and rules.name_paths
         )
-        decision = decide(seen, self._mode, rules, covers=self._consent.covers, hook=hook)
+        decision = self._left(seen, decide(seen, self._mode, rules, covers=self._consent.covers, hook=hook))
         if decision.verdict == "allow" or self._granted(seen, decision):
             return _leave(decision, seen)
         reason = say(f"permissions.{decision.rule}", "en", about=decision.about)
@@ -76,6 +78,14 @@ class Permit:
         question = _question(call, facts, decision, hook=said.reason if hook else "", lasting=self._consent.book)
         answer, by = await self._pending.ask(question, lambda: self._granted(seen, decision))
         return self._heed(answer, by, key, seen, decision)
+
+    def _left(self, seen: CallFacts, decision: Decision) -> Decision:
+        """The decision about what was not granted yet, where some of it was."""
+        left = tuple(need for need in decision.needs if not self._grants.cover(seen.tool, [need]))
+        if len(left) in (0, len(decision.needs)):
+            return decision
+        first = next((need for need in left if need.grave), left[0])
+        return replace(decision, needs=left, rule=first.rule, about=first.about)
 
     def _granted(self, seen: CallFacts, decision: Decision) -> bool:
         return decision.verdict == "ask" and self._grants.cover(seen.tool, decision.needs)

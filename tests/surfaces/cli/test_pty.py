@@ -156,7 +156,7 @@ def test_a_piped_task_can_still_ask_at_the_terminal(program: Program, serve: Ser
 
 
 def test_ctrl_c_at_a_question_and_at_a_command(program: Program, serve: Serve) -> None:
-    serve(Call("shell", {"command": "sleep 300"}, text="Wait."))
+    serve(Call("shell", {"command": "python3 -m http.server 0"}, text="Wait."))
     terminal = Terminal(program, "run", "wait long")
     terminal.until("no >")
     terminal.type("\x03")
