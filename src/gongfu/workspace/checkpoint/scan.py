@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from gongfu.core.errors import UserError
 from gongfu.workspace.checkpoint.kept import Limits, Store
 from gongfu.workspace.checkpoint.names import Cover
@@ -27,6 +29,7 @@ from gongfu.workspace.checkpoint.tree import (
     Tree,
     listing_of,
     to_bytes,
+    told,
 )  # fmt: skip
 from gongfu.workspace.ignore import is_folder
 
@@ -37,7 +40,7 @@ _OTHERS = frozenset({".hg", ".svn", ".jj"})
 _FOLDS = sys.platform in ("win32", "darwin")
 _BATCH_BYTES = 4 << 20
 _BATCH = 256
-_GIT = Item(IGNORED, 0, 0, b"", 0, 0, 0)
+_GIT = Item(IGNORED, 0, 0, told(0, 0, 0), 0, 0, 0)
 
 
 class Narrow(Exception):
@@ -61,7 +64,8 @@ class Scan:
         self._waiting_bytes = self._total = 0
         self._done: set[bytes] = set()
         self.narrow = narrow
-        self.listings: list[Listing] = []
+        self.private: frozenset[str] = frozenset()  # folders that are passed over as `.git` is
+        self.listings: list[Listing | msgspec.Raw] = []
         self.unreadable: list[bytes] = []
         self.files = self.stored = 0
 
@@ -109,13 +113,16 @@ class Scan:
             item = self._entry(entry, cover, state, known, beside)
             if item is not None:
                 items.append((os.fsencode(entry.name), item))
-        self.listings.append(listing_of(path, mode, state, items))
+        if known and known == dict(items) and self._known is not None and self._known.is_at(path, mode, state):
+            self.listings.append(self._known.folders[path])  # not written anew: it has the same bytes
+        else:
+            self.listings.append(listing_of(path, mode, state, items))
         return below
 
     def _inner(self, entry: os.DirEntry[str], cover: Cover, state: int) -> int:
         """How to go on with a folder: IGNORED not at all, FILE for some names in it, LINK for all."""
         name = entry.name
-        if _is_git(name) or name in _OTHERS:
+        if _is_git(name) or name in _OTHERS or entry.path in self.private:
             return IGNORED
         if state == WHOLE and not cover.ignores(name, folder=True):
             return LINK
@@ -136,7 +143,7 @@ class Scan:
         self, entry: os.DirEntry[str], cover: Cover, state: int, known: dict[bytes, Item], beside: dict[bytes, Item]
     ) -> Item | None:
         name = entry.name
-        if _is_git(name) or re.fullmatch(OWN, name):
+        if name[:2] in (".g", ".G") and (_is_git(name) or re.fullmatch(OWN, name)):
             return self._passed(entry) if _is_git(name) and state == WHOLE else None
         ignored = state == PARTLY or cover.ignores(name, folder=False)
         raw = os.fsencode(name)
@@ -158,13 +165,13 @@ class Scan:
 
     def _passed(self, entry: os.DirEntry[str]) -> Item:
         """What is remembered of an ignored name, so that a change of it can be named."""
-        if _is_git(entry.name):
+        if _is_git(entry.name) or entry.path in self.private:
             return _GIT
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError:
             return _GIT
-        return Item(IGNORED, stat.S_IMODE(status.st_mode), status.st_size, b"", status.st_mtime_ns, 0, 0)
+        return _apart(IGNORED, status)
 
     def item(self, path: str, status: os.stat_result, known: Item | None, *, ignored: bool) -> Item:
         """One covered name, read when it is a file that may have changed."""
@@ -202,10 +209,7 @@ class Scan:
         return item_of(FILE, status, digest, since=self._since if steady else 0)
 
     def _unkept(self, status: os.stat_result) -> Item:
-        return Item(
-            UNKEPT, stat.S_IMODE(status.st_mode), status.st_size, b"%d %d 0" % (status.st_size, status.st_mtime_ns),
-            status.st_mtime_ns, 0, 0,
-        )  # fmt: skip
+        return _apart(UNKEPT, status)
 
     def flush(self) -> None:
         """Hand what was read to the store."""
@@ -217,6 +221,11 @@ class Scan:
         self._done.update(self._waiting)
         self._waiting = {}
         self._waiting_bytes = 0
+
+
+def _apart(kind: int, status: os.stat_result) -> Item:
+    size, time = status.st_size, status.st_mtime_ns
+    return Item(kind, stat.S_IMODE(status.st_mode), size, told(size, time, 0), time, 0, 0)
 
 
 def _name(entry: os.DirEntry[str]) -> str:

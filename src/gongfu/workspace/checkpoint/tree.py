@@ -72,6 +72,11 @@ class Item(NamedTuple):
         return self.kind == other.kind and self.mark == other.mark and (self.kind == LINK or self.mode == other.mode)
 
 
+def told(size: int, time: int, inode: int) -> bytes:
+    """The mark of what is not kept."""
+    return b"%d %d %d" % (size, time, inode)
+
+
 def listed(listing: Listing) -> dict[bytes, Item]:
     """The names of one folder."""
     found: dict[bytes, Item] = {}
@@ -85,7 +90,7 @@ def listed(listing: Listing) -> dict[bytes, Item]:
         elif kind == LINK:
             mark = next(links)
         else:
-            mark = b"%d %d %d" % (size, time, inode)
+            mark = told(size, time, inode)
         found[name] = Item(kind, mode, size, mark, time, change, inode)
     return found
 
@@ -144,6 +149,11 @@ class Tree:
             except msgspec.DecodeError as error:
                 raise UserError("checkpoints.bad_tree", reason=error) from None
         return found
+
+    def is_at(self, folder: bytes, mode: int, state: int) -> bool:
+        """Whether a folder is in the tree with this mode and state."""
+        found = self.listing(folder)
+        return found is not None and (found.mode, found.state) == (mode, state)
 
     def items(self, folder: bytes) -> dict[bytes, Item]:
         """The names in a folder, folders left out; none when the folder is not in the tree."""
