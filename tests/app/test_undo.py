@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -276,8 +277,8 @@ async def test_ignored_files_that_a_command_changed_are_named(bench: Bench) -> N
     steps = [Call("read_file", {"path": "x.log"}), Call("write_file", {"path": "x.log", "content": "new"})]
     async with bench.app(*steps, *shell("echo new > y.log; echo > z")) as app:
         session = await bench.turn(app, "Log.")
-        (warning,) = events(app, session, WarningRaised)
-        assert (warning.key, warning.values) == ("undo.partly_kept", {"paths": "y.log"})
+        assert events(app, session, CheckpointTaken)[-1].uncovered == ("y.log",)
+        assert events(app, session, WarningRaised) == []
         given = await app.undo()
         assert given.marks == {"x.log": "~", "z": "-"}
         assert given.uncovered == ("y.log",)
@@ -431,6 +432,8 @@ async def test_a_file_outside_of_the_workspace_is_named(bench: Bench, tmp_path: 
         session = await bench.turn(app, "Write outside.")
         before = events(app, session, CheckpointTaken)[0]
         assert before.uncovered == (str(outside),)
+        (warning,) = events(app, session, WarningRaised)
+        assert (warning.key, warning.values) == ("undo.partly_kept", {"paths": str(outside)})
         assert outside.read_text() == "x"
 
 
@@ -469,3 +472,17 @@ async def test_a_turn_that_is_cancelled_does_not_wait_for_its_checkpoint(bench: 
         await bench.turn(app, "Change it again.", talk.id)
         assert [d.turn.title for d in (await app.checkpoints(talk.id))[1].deeds] == ["Change it again."]
     contents.close()
+
+
+async def test_a_folder_that_is_too_large_is_kept_in_part(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gongfu.workspace.checkpoint import Limits, take
+
+    monkeypatch.setattr(sys.modules[take.__module__], "Limits", lambda: Limits(files=3))
+    for n in range(5):
+        bench.write(f"f{n}", "old")
+    steps = [Call("read_file", {"path": "f0"}), Call("write_file", {"path": "f0", "content": "new"})]
+    async with bench.app(*steps, *shell("echo new > f1")) as app:
+        session = await bench.turn(app, "Change it.")
+        assert [w.key for w in events(app, session, WarningRaised)] == ["undo.narrow"]
+        assert (await app.undo()).marks == {"f0": "~"}
+        assert (bench.root / "f1").read_text() == "new\n"

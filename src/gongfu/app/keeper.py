@@ -38,6 +38,7 @@ class Keeper:
         self._touched: set[str] = set()
         self._shelf: Shelf | None = None
         self._known: bytes | None = None
+        self._told_narrow = False
 
     async def before_change(self, turn: str, paths: Sequence[str]) -> None:
         """See `Guard`: the first call of a turn waits here until everything is kept, and those beside it with it."""
@@ -67,7 +68,7 @@ class Keeper:
             self._known = after.tree
             if changed:
                 self._emit(_event(after, "after"))
-                self._warn(after)
+            self._warn(after)
 
     def close(self) -> None:
         """Close the store, if it was opened."""
@@ -91,6 +92,9 @@ class Keeper:
         if self._before is not None:
             self._touched.update(new)
             self._emit(_event(self._before, "before"))
+            if self._before.narrow and not self._told_narrow:
+                self._told_narrow = True
+                self._emit(WarningRaised(key="undo.narrow"))
 
     async def _more(self, before: Kept, paths: Sequence[str]) -> None:
         from gongfu.app.shelf import add_to
@@ -118,10 +122,10 @@ class Keeper:
             return None
 
     def _warn(self, after: Kept) -> None:
-        """Name what changed and cannot be given back."""
-        if after.uncovered:
-            more = len(after.uncovered) - _NAMED
-            paths = ", ".join(after.uncovered[:_NAMED]) + (f", … (+{more})" if more > 0 else "")
+        """Name what changed and cannot be given back; ignored files change too often to be worth a warning."""
+        if after.lost:
+            more = len(after.lost) - _NAMED
+            paths = ", ".join(after.lost[:_NAMED]) + (f", … (+{more})" if more > 0 else "")
             self._emit(WarningRaised(key="undo.partly_kept", values={"paths": paths}))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,7 +32,10 @@ class Place(Base, frozen=True):
 
 
 class Kept(Base, frozen=True):
-    """A checkpoint that was saved. `seconds` is what it took; `tree` how the files are."""
+    """A checkpoint that was saved. `seconds` is what it took; `tree` how the files are.
+
+    `uncovered` changed and are not kept, `lost` those among them that a person
+    should know of. `narrow`: the folder is too large, only what file tools touch is kept."""
 
     id: str
     session: str
@@ -42,6 +46,8 @@ class Kept(Base, frozen=True):
     bytes: int = 0
     seconds: float = 0.0
     uncovered: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    narrow: bool = False
 
 
 class View:
@@ -77,6 +83,7 @@ class Shelf:
         self._place = place
         self.root = place.root
         self._root = str(place.root)
+        self._own = Path(os.path.realpath(place.store.parent))
         _make_folder(place.store.parent)
         self._contents = Contents.open(place.store)
 
@@ -106,13 +113,13 @@ class Shelf:
         `known` is an earlier tree that saves reading (None: the newest there is; `anew` reads all). `check` may raise
         to stop.
         """
-        if rest_below(self._root, str(self._place.store.parent)) is not None:
-            raise UserError("undo.own_folder", path=self._place.store.parent)
+        if rest_below(self._root, str(self._own)) is not None:
+            raise UserError("undo.own_folder", path=self._own)
         known = None if anew else known or self._contents.latest_tree(self._root)
         paths = [self._place.root / path for path in touched]
         return take(
             self._place.root, self._contents, touched=paths, known=known, beside=beside, env=self._place.env,
-            check=check, private=(self._place.store.parent,),
+            check=check, private=(self._own,),
         )  # fmt: skip
 
     def add(self, tree: bytes, paths: Collection[str]) -> Taken | None:
@@ -210,7 +217,8 @@ def keep_before(
         return name, taken
 
     name, taken = _again_when_swept(save)
-    return _kept(name, session, turn, taken, began, _outside(shelf.root, touched))
+    outside = _outside(shelf.root, touched)
+    return replace(_kept(name, session, turn, taken, began, outside), lost=outside)
 
 
 def add_to(shelf: Shelf, before: Kept, paths: Sequence[str]) -> Kept:
@@ -219,12 +227,13 @@ def add_to(shelf: Shelf, before: Kept, paths: Sequence[str]) -> Kept:
     taken = shelf.add(before.tree, paths)
     outside = _outside(shelf.root, paths)
     if taken is None:
-        return replace(before, uncovered=(*before.uncovered, *outside)) if outside else before
+        return replace(before, uncovered=(*before.uncovered, *outside), lost=(*before.lost, *outside))
     shelf.save(taken, before.session, before.turn, "before", id=before.id)
     more = _kept(before.id, before.session, before.turn, taken, began, outside)
     return replace(
-        before, tree=taken.tree, bytes=before.bytes + taken.stored, uncovered=(*before.uncovered, *more.uncovered)
-    )
+        before, tree=taken.tree, bytes=before.bytes + taken.stored,
+        uncovered=(*before.uncovered, *more.uncovered), lost=(*before.lost, *more.uncovered),
+    )  # fmt: skip
 
 
 def keep_after(shelf: Shelf, before: Kept, touched: Sequence[str]) -> tuple[Kept, bool]:
@@ -236,15 +245,18 @@ def keep_after(shelf: Shelf, before: Kept, touched: Sequence[str]) -> tuple[Kept
 
     def save(*, anew: bool) -> tuple[str, Taken]:
         taken = shelf.now(touched, known=before.tree, beside=before.tree, anew=anew)
-        if not compare(before.tree, taken.tree).paths:
+        if taken.tree == before.tree or not compare(before.tree, taken.tree).paths:
             shelf.drop(before.id)
             return "", taken
         return shelf.save(taken, before.session, before.turn, "after"), taken
 
     name, taken = _again_when_swept(save)
+    if not name:
+        return replace(_kept("", before.session, before.turn, taken, began, ()), lost=before.lost), False
     changes = compare(before.tree, taken.tree)
     uncovered = tuple(dict.fromkeys((*changes.uncovered, *changes.ignored)))
-    return _kept(name, before.session, before.turn, taken, began, uncovered), bool(name)
+    kept = _kept(name, before.session, before.turn, taken, began, uncovered)
+    return replace(kept, lost=tuple(dict.fromkeys((*changes.uncovered, *before.lost)))), True
 
 
 def _again_when_swept(save: Callable[..., tuple[str, Taken]]) -> tuple[str, Taken]:
@@ -261,7 +273,7 @@ def _kept(id: str, session: str, turn: str, taken: Taken, began: float, uncovere
     return Kept(
         id=id, session=session, turn=turn, tree=taken.tree, files=taken.files, changed=taken.changed,
         bytes=taken.stored, seconds=time.monotonic() - began,
-        uncovered=tuple(dict.fromkeys((*taken.uncovered, *uncovered))),
+        uncovered=tuple(dict.fromkeys((*taken.uncovered, *uncovered))), narrow=taken.narrow,
     )  # fmt: skip
 
 

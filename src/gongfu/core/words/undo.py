@@ -11,6 +11,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "Not in the checkpoint of this turn, so undo will not give them back: {paths}.",
         "以下内容不在本轮的检查点中，撤销时不会恢复：{paths}。",
     ),
+    "narrow": (
+        "This folder is too large to be kept whole: undo will only give back what the file tools change, not what"
+        " commands do.",
+        "此文件夹过大，无法整体保存：撤销只能恢复文件工具的改动，不包括命令的改动。",
+    ),
     "nothing": (
         "There is nothing to undo: no turn of session {session} changed files that were kept. Nothing was touched.",
         "没有可撤销的内容：会话 {session} 中没有任何一轮改动过已保存的文件。没有做任何改动。",
