@@ -154,7 +154,7 @@ async def test_hooks_that_did_not_run_are_told(tmp_path: Path) -> None:
     env = person(tmp_path / "home")
     repository = plain_repository(tmp_path / "repo", env)
     commit = "git commit --allow-empty -qm x"
-    for trusted, note, ran in ((False, "hooks of this repository did not run", False), (True, "", True)):
+    for trusted, note, ran in ((None, "hooks of this repository did not run", False), (repository, "", True)):
         async with shell_tools(repository, env, trusted=trusted, store=Store(tmp_path)) as tools:
             assert (await sh(tools, commit)).text == "(no output)"
             hook = repository / ".git" / "hooks" / "pre-commit"

@@ -52,7 +52,7 @@ def script(program: Program, steps: str) -> str:
         (("run", "--max-cost", "-1", "do it"), "--max-cost must be a number above 0"),
         (("run", "--max-cost", "nan", "do it"), "--max-cost must be a number above 0"),
         (("run", "--max-steps", "1.5", "do it"), "--max-steps must be a whole number above 0"),
-        (("run", "--permission", "yolo", "do it"), "ask, edits, plan, full"),
+        (("run", "--permission", "yolo", "do it"), "ask, edits, plan, auto, full"),
         (("run", "--json", "--stream-json", "do it"), "--json and --stream-json cannot be used together"),
         (("-c", "-s", "s_1", "do it"), "--continue and --session cannot be used together"),
         (("run", "-m"), "needs a value"),
@@ -406,7 +406,7 @@ def test_help_is_no_wider_than_the_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = program.call("run", "--help", "--lang", lang).out
-    assert max(map(width, shown.splitlines())) <= max(min(columns, 80), 36)
+    assert max(map(width, shown.splitlines())) <= max(min(columns, 80), 40)
 
 
 def test_one_event_stays_one_line_for_everyone_who_reads_lines() -> None:
