@@ -19,7 +19,7 @@ def changes_of(before: Tree, after: Tree) -> Changes:
     for path, old, new in differences(before, after):
         kinds = {item.kind for item in (old, new) if item is not None}
         shown = to_text(path) + ("/" if FOLDER in kinds and len(kinds) == 1 else "")
-        if UNKEPT in kinds:
+        if UNKEPT in kinds or lost_repository(path, old, new):
             found["uncovered"].append(shown)
         elif IGNORED in kinds:
             found["ignored"].append(shown)
@@ -49,6 +49,11 @@ def differences(before: Tree, after: Tree) -> Iterator[tuple[bytes, Item | None,
             path = inside(folder, name)
             if path not in before.folders and path not in after.folders:  # a folder on one side is told of above
                 yield from _differ(path, olds.get(name), news.get(name))
+
+
+def lost_repository(path: bytes, old: Item | None, new: Item | None) -> bool:
+    """Whether git's own data at a path, which no checkpoint holds, is gone."""
+    return old is not None and old.kind == IGNORED and new is None and path.rpartition(b"/")[2] == b".git"
 
 
 def _differ(path: bytes, old: Item | None, new: Item | None) -> Iterator[tuple[bytes, Item | None, Item | None]]:

@@ -51,7 +51,8 @@ class Taken(Base, frozen=True):
 class Changes(Base, frozen=True):
     """How two trees differ, by paths relative to the root with forward slashes.
 
-    Folders end in "/". `uncovered` changed and cannot be restored, being too large, unreadable or no regular file;
+    Folders end in "/". `uncovered` changed and cannot be restored: too large, unreadable, no regular file, a `.git`
+    that is gone;
     `ignored` are the ignored files and folders that were seen to change.
     """
 

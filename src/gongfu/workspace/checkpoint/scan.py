@@ -8,6 +8,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import msgspec
 
@@ -47,8 +48,29 @@ class Narrow(Exception):
     """More files or bytes than `Limits` allows."""
 
 
+class Unread(NamedTuple):
+    """A file that has to be read, with the most bytes that are kept of one."""
+
+    path: str
+    status: os.stat_result
+    limit: int
+
+
+class _Found(NamedTuple):
+    """A folder that was walked through; some of its items are still to be read."""
+
+    path: bytes
+    mode: int
+    state: int
+    items: list[tuple[bytes, Item]]
+    known: dict[bytes, Item]
+
+
 class Scan:
-    """One walk. `listings` are the folders found, in an order of its own; `flush` must follow `run`."""
+    """One walk, and after it the reading of what changed: a folder that is too large is noticed before.
+
+    `listings` are the folders found, in an order of its own.
+    """
 
     def __init__(  # noqa: PLR0917
         self, root: str, store: Store, limits: Limits, known: Tree | None, beside: Tree | None, wanted: frozenset[str],
@@ -68,6 +90,8 @@ class Scan:
         self.listings: list[Listing | msgspec.Raw] = []
         self.unreadable: list[bytes] = []
         self.files = self.stored = 0
+        self._found: list[_Found] = []
+        self._unread: list[tuple[list[tuple[bytes, Item]], int, Unread]] = []
 
     def run(self, cover: Cover) -> None:
         """Walk from the top. Narrow when there is too much; UserError when the top cannot be read."""
@@ -81,10 +105,22 @@ class Scan:
         while todo:
             full, name, above, mode, state = todo.pop()
             todo.extend(reversed(self._folder(full, name, above, mode, state)))
+        for items, index, unread in self._unread:
+            items[index] = (items[index][0], self.read(unread))
+        self.flush()
+        self.listings += map(self._listing, self._found)
+
+    def _listing(self, found: _Found) -> Listing | msgspec.Raw:
+        path, mode, state, items, known = found
+        if known and known == dict(items) and self._known is not None and self._known.is_at(path, mode, state):
+            return self._known.folders[path]  # not written anew: it has the same bytes
+        return listing_of(path, mode, state, items)
 
     def _folder(
         self, full: str, name: str, above: Cover, mode: int, state: int
     ) -> list[tuple[str, str, Cover, int, int]]:
+        if self._check is not None:
+            self._check()
         path = to_bytes(f"{above.prefix}{name}")
         try:
             with os.scandir(full) as found:
@@ -111,12 +147,12 @@ class Scan:
                 below.append((entry.path, entry.name, cover, _mode(entry), PARTLY if inner == FILE else WHOLE))
                 continue
             item = self._entry(entry, cover, state, known, beside)
+            if isinstance(item, Unread):
+                self._unread.append((items, len(items), item))
+                item = _GIT
             if item is not None:
                 items.append((os.fsencode(entry.name), item))
-        if known and known == dict(items) and self._known is not None and self._known.is_at(path, mode, state):
-            self.listings.append(self._known.folders[path])  # not written anew: it has the same bytes
-        else:
-            self.listings.append(listing_of(path, mode, state, items))
+        self._found.append(_Found(path, mode, state, items, known))
         return below
 
     def _inner(self, entry: os.DirEntry[str], cover: Cover, state: int) -> int:
@@ -141,7 +177,7 @@ class Scan:
 
     def _entry(
         self, entry: os.DirEntry[str], cover: Cover, state: int, known: dict[bytes, Item], beside: dict[bytes, Item]
-    ) -> Item | None:
+    ) -> Item | Unread | None:
         name = entry.name
         if name[:2] in (".g", ".G") and (_is_git(name) or re.fullmatch(OWN, name)):
             return self._passed(entry) if _is_git(name) and state == WHOLE else None
@@ -173,10 +209,8 @@ class Scan:
             return _GIT
         return _apart(IGNORED, status)
 
-    def item(self, path: str, status: os.stat_result, known: Item | None, *, ignored: bool) -> Item:
-        """One covered name, read when it is a file that may have changed."""
-        if self._check is not None:
-            self._check()
+    def item(self, path: str, status: os.stat_result, known: Item | None, *, ignored: bool) -> Item | Unread:
+        """One covered name; Unread for a file that may have changed."""
         mode = status.st_mode
         if stat.S_ISLNK(mode):
             try:
@@ -192,9 +226,13 @@ class Scan:
             raise Narrow
         if known is not None and unchanged(known, status):
             return known
-        return self._read(path, status, limit)
+        return Unread(path, status, limit)
 
-    def _read(self, path: str, status: os.stat_result, limit: int) -> Item:
+    def read(self, unread: Unread) -> Item:
+        """The item of a file, whose content is in the store after `flush`."""
+        if self._check is not None:
+            self._check()
+        path, status, limit = unread
         try:
             data, status, steady = read_steady(path, limit)
         except (OSError, ValueError):

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 
 from gongfu.core.errors import UserError
-from gongfu.workspace.checkpoint.compare import differences
+from gongfu.workspace.checkpoint.compare import differences, lost_repository
 from gongfu.workspace.checkpoint.kept import Limits, Store, Taken
 from gongfu.workspace.checkpoint.names import Cover
-from gongfu.workspace.checkpoint.scan import Narrow, Scan
+from gongfu.workspace.checkpoint.scan import Narrow, Scan, Unread
 from gongfu.workspace.checkpoint.tree import (
     FILE,
     FOLDER,
@@ -33,6 +33,7 @@ from gongfu.workspace.checkpoint.tree import (
 from gongfu.workspace.root import joined, rest_below
 
 _NAMED = 100
+_LOOK_AGAIN = 20  # takes in a row after which a folder that was too large is looked at as a whole again
 
 
 def take(
@@ -60,7 +61,8 @@ def take(
     wanted = frozenset(path for path in (_below(root, place) for place in touched) if path)
     before = _readable(known)
     aside = _readable(beside)
-    scan = Scan(str(root), store, limits, before, aside, wanted, check)
+    age = before.header.age + 1 if before is not None and before.header.narrow else 0
+    scan = Scan(str(root), store, limits, before, aside, wanted, check, narrow=age % _LOOK_AGAIN > 0)
     scan.private = frozenset(map(str, private))
     try:
         scan.run(Cover.of(root, env))
@@ -68,8 +70,7 @@ def take(
         scan = Scan(str(root), store, limits, before, aside, wanted, check, narrow=True)
         scan.private = frozenset(map(str, private))
         scan.run(Cover.of(root, env))
-    scan.flush()
-    header = Header(narrow=scan.narrow, absent=sorted(_absent(root, wanted)))
+    header = Header(narrow=scan.narrow, absent=sorted(_absent(root, wanted)), age=age if scan.narrow else 0)
     tree = encode(header, scan.listings)
     changed, uncovered = _news(before, Tree(tree))
     uncovered = (*uncovered, *(to_text(path) for path in scan.unreadable))
@@ -161,6 +162,7 @@ class _Adding:
     def _item(self, path: str, status: os.stat_result) -> Item:
         scan = Scan(self._root, self._store, self._limits, None, None, frozenset(), None)
         item = scan.item(joined(self._root, path), status, None, ignored=True)
+        item = scan.read(item) if isinstance(item, Unread) else item
         scan.flush()
         self._stored += scan.stored
         if item.kind == UNKEPT:
@@ -175,7 +177,8 @@ class _Adding:
         listings += [
             listing_of(path, mode, state, sorted(items.items())) for path, (mode, state, items) in self._folders.items()
         ]
-        header = Header(narrow=self._old.header.narrow, absent=sorted(self._absent))
+        old = self._old.header
+        header = Header(narrow=old.narrow, absent=sorted(self._absent), age=old.age)
         return Taken(
             tree=encode(header, listings), files=self._added, changed=self._added, stored=self._stored,
             uncovered=tuple(self._uncovered), narrow=header.narrow,
@@ -212,7 +215,7 @@ def _news(before: Tree | None, now: Tree) -> tuple[int, tuple[str, ...]]:
     changed, uncovered = 0, list[str]()
     for path, old, new in differences(before or Tree(encode(Header(), [])), now):
         kinds = {item.kind for item in (old, new) if item is not None}
-        if UNKEPT in kinds:
+        if UNKEPT in kinds or lost_repository(path, old, new):
             uncovered.append(to_text(path))
         elif kinds & {FILE, LINK, FOLDER}:
             changed += 1

@@ -28,11 +28,14 @@ UNSETTLED = -1
 
 
 class Header(Base, frozen=True, array_like=True):
-    """`absent` are paths that were asked for and did not exist. `narrow`: only what was asked for was looked at."""
+    """`absent` are paths that were asked for and did not exist. `narrow`: only what was asked for was looked at, as in
+    `age` trees in a row before.
+    """
 
     version: int = VERSION
     narrow: bool = False
     absent: list[bytes] = []
+    age: int = 0
 
 
 class Listing(Base, frozen=True, array_like=True):
@@ -121,7 +124,7 @@ def encode(header: Header, listings: Sequence[Listing | msgspec.Raw]) -> bytes:
 class Tree:
     """A tree read from its bytes, folder by folder as they are asked for. UserError when they make no sense."""
 
-    __slots__ = ("_items", "_listings", "_raw", "header")
+    __slots__ = ("_absent", "_items", "_listings", "_raw", "header")
 
     def __init__(self, data: bytes) -> None:
         try:
@@ -132,6 +135,7 @@ class Tree:
             self._raw = {msgspec.msgpack.decode(part, type=_Named).path: part for part in parts[1:]}
         except (msgspec.DecodeError, IndexError) as error:
             raise UserError("checkpoints.bad_tree", reason=error) from None
+        self._absent = frozenset(self.header.absent)
         self._listings: dict[bytes, Listing] = {}
         self._items: dict[bytes, dict[bytes, Item]] = {}
 
@@ -172,7 +176,7 @@ class Tree:
         if listing is not None:
             return Item(FOLDER, listing.mode, 0, b"")
         folder, _, name = path.rpartition(b"/")
-        return self.items(folder).get(name) or (_NOTHING if path in self.header.absent else None)
+        return self.items(folder).get(name) or (_NOTHING if path in self._absent else None)
 
     def knows(self, path: bytes) -> bool:
         """Whether the tree tells for sure what is, or that nothing is, at a path."""
