@@ -13,12 +13,22 @@ from gongfu.core.events import AnswerReceived, ToolFinished, TurnFinished, TurnS
 from gongfu.store.database import Database
 from gongfu.store.journal import Journal
 from gongfu.store.sessions import Sessions
-from gongfu.workspace.proctree import MARK, environ_of, snapshot
+from gongfu.workspace.proctree import MARK, environ_of, read_small, snapshot
 
 from .conftest import Ended, Program
 
 SOON = 0.5  # seconds from the signal until the program and all that it started are gone
 TRIES = 3  # the machine may be busy: the best of these counts
+
+
+def left_of(mark: str) -> list[str]:
+    """What carries the mark and is alive, by command line."""
+    needle = mark.encode()
+    return [
+        read_small(f"/proc/{pid}/cmdline").replace(b"\0", b" ").decode("utf-8", "replace")
+        for pid, proc in snapshot().items()
+        if not proc.dead and needle in environ_of(pid)
+    ]
 
 
 class Run:
@@ -31,12 +41,7 @@ class Run:
 
     def left(self) -> list[str]:
         """What is still alive of it, by command line."""
-        needle = self.mark.encode()
-        return [
-            Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            for pid, proc in snapshot().items()
-            if not proc.dead and needle in environ_of(pid) and Path(f"/proc/{pid}").exists()
-        ]
+        return left_of(self.mark)
 
     def until(self, ready: Callable[[], object]) -> None:
         """Wait for the moment at which it is to be stopped."""

@@ -69,6 +69,21 @@ class Terminal:
         self.raw += data.decode("utf-8", "replace")
         return bool(data)
 
+    def read_for(self, seconds: float) -> None:
+        """Take in what is shown within that time, so that nobody has to wait for the screen."""
+        if self.fd >= 0 and select.select([self.fd], [], [], seconds)[0]:
+            try:
+                self.raw += os.read(self.fd, 65536).decode("utf-8", "replace")
+            except OSError:  # the other side is closed
+                self.hang_up()
+        elif self.fd < 0:
+            time.sleep(seconds)
+
+    def hang_up(self) -> None:
+        """Close the window."""
+        os.close(self.fd)
+        self.fd = -1
+
     def type(self, text: str) -> None:
         os.write(self.fd, text.encode())
 

@@ -7,13 +7,15 @@ or hides from signals. 0.5 s at most.
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import socket
 import sqlite3
 import sys
+import termios
 import time
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,11 @@ import pytest
 from gongfu.config.paths import places
 from gongfu.models.scripted.script import Call, Calls, Fault, Match, Planned, Say
 from gongfu.models.scripted.server import Server
+from gongfu.workspace.proctree import MARK
 
 from .conftest import Program
-from .stopwatch import SOON, Run, best, check_log
+from .stopwatch import SOON, Run, best, check_log, left_of
+from .test_pty import Terminal
 
 if sys.platform != "linux":
     pytest.skip("looks for processes in /proc", allow_module_level=True)
@@ -347,3 +351,63 @@ def test_a_store_that_another_process_holds(program: Program, serve: Serve, time
             check_log(program)
     finally:
         run.kill()
+
+
+@contextmanager
+def closing_pair() -> Generator[tuple[int, int]]:
+    """A new terminal."""
+    pair = pty.openpty()
+    yield pair
+    for one in pair:
+        os.close(one)
+
+
+def at_a_terminal(program: Program, how: Callable[[Terminal], None]) -> float:
+    """Seconds from what is done to the terminal until nothing is left of a run there that is in a command."""
+
+    def once() -> float:
+        mark = f"terminal-{os.getpid()}-{time.monotonic_ns()}"
+        terminal = Terminal(program, "run", "--permission", "full", "wait long", **{MARK: mark})
+        ready = program.folder / "ready"
+        end = time.monotonic() + 30
+        while not ready.exists():
+            assert time.monotonic() < end, terminal.plain
+            terminal.read_for(0.02)
+        began = time.monotonic()
+        how(terminal)
+        while terminal.process.poll() is None or left_of(mark):
+            assert time.monotonic() < began + 20, left_of(mark)
+            terminal.read_for(0.005)
+        took = time.monotonic() - began
+        assert terminal.process.returncode in (130, 1), "1: what it had to say could not be shown"
+        ready.unlink()
+        return took
+
+    return best(once)
+
+
+def test_ctrl_c_at_a_terminal_leaves_it_as_it_was(program: Program, serve: Serve) -> None:
+    serve(shell(COMMANDS["session"], times=0))
+    before: list[Any] = []
+    after: list[Any] = []
+
+    def press(terminal: Terminal) -> None:
+        keep = os.dup(terminal.fd)
+        terminal.type("\x03")
+        terminal.process.wait(20)
+        after.append(termios.tcgetattr(keep))
+        os.close(keep)
+
+    with closing_pair() as (outer, inner):
+        before.append(termios.tcgetattr(outer))
+        del inner
+    assert at_a_terminal(program, press) <= SOON
+    assert after[-1][:4] == before[-1][:4], "echo and line editing are on"
+    check_log(program)
+
+
+def test_a_terminal_that_is_closed(program: Program, serve: Serve) -> None:
+    """Its window is gone: nothing can be written any more, and the system sends SIGHUP."""
+    serve(shell(COMMANDS["session"], times=0))
+    assert at_a_terminal(program, Terminal.hang_up) <= SOON
+    check_log(program)

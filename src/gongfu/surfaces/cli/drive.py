@@ -52,9 +52,10 @@ class Drive:
             starting = anyio.CancelScope()
 
             def stop() -> None:
-                self._screen.note(stopping)
                 starting.cancel()
                 tasks.start_soon(self._session.cancel)
+                with suppress(OSError, UserError):  # the terminal may be what has gone
+                    self._screen.note(stopping)
 
             def gone() -> None:
                 tasks.start_soon(_raise_gone)
