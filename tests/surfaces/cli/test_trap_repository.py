@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -94,8 +95,8 @@ def test_a_run_springs_none(trapped: Trapped, serve: Serve) -> None:
     """The tools over the whole repository, and git as a model would use it."""
     commands = (
         "git status", "git diff", "git diff --stat HEAD~1", "git log -p -3", "git show", "git add b.t x.proc s.sly",
-        "git commit -qm mine", "git checkout -q other && echo needle > y.late && git add y.late", "git st", "git wt",
-        "git fetch short:x", "git blame b.t", "cd src && git status", "rg needle src", "git stash",
+        "git commit -qm mine", "git checkout -q other && echo needle > y.late && git add y.late", "git st",
+        "git add x.wt", "git fetch short:x", "git blame b.t", "cd src && git status", "rg needle src", "git stash",
     )  # fmt: skip
     server = serve(
         Call("list_files", {"path": "."}),
@@ -147,3 +148,24 @@ def test_what_is_trusted_takes_effect_and_no_more(trapped: Trapped, serve: Serve
     assert not {mark for mark in marks if mark.startswith(others)}, marks
     for name in ("permission.mode", "permission.allow", "sandbox.kind", "sandbox.network", "retention.days"):
         assert f"{name} is not taken" in done.err, done
+
+
+def test_the_traps_are_real(trapped: Trapped) -> None:
+    """The control: whoever trusts everything springs them."""
+    for command in ("git status", "cat x.proc", "rg x", "python3 -m json"):
+        subprocess.run(
+            ["/bin/sh", "-c", command], cwd=trapped.folder, env=trapped.env, stdin=subprocess.DEVNULL,
+            capture_output=True, check=False, timeout=30,
+        )  # fmt: skip
+    marks = trapped.marks
+    assert {"program-git", "program-rg", "program-cat", "program-python3"} <= marks, marks
+    git(trapped.folder, trapped.git_env, "config", "--unset", "core.excludesFile")
+    git(trapped.folder, trapped.git_env, "config", "--unset", "core.attributesFile")
+    for command in ("git status", "git add x.proc", "git diff", "git st", "git add x.wt", "git add b.t"):
+        subprocess.run(
+            ["/bin/sh", "-c", command], cwd=trapped.folder, env=trapped.git_env, stdin=subprocess.DEVNULL,
+            capture_output=True, check=False, timeout=30,
+        )  # fmt: skip
+    assert {"fsmonitor", "clean", "process", "external", "alias", "worktree-config"} <= trapped.marks, trapped.marks
+    subprocess.run([sys.executable, "-m", "click"], cwd=trapped.folder, env=trapped.git_env, check=False, timeout=30)
+    assert "module-click" in trapped.marks

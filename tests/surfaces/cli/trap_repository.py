@@ -106,9 +106,12 @@ def _more_git(where: Path, env: dict[str, str], sprung: Path) -> None:
         "extensions.worktreeConfig": "true",
     }.items():  # fmt: skip
         git(where, env, "config", key, value)
-    (where / ".git" / "config.worktree").write_text(f'[alias]\n\twt = "!: > {sprung}/worktree-config"\n')
+    (where / ".git" / "config.worktree").write_text(
+        f'[filter "wt"]\n\tclean = "sh -c \': > {sprung}/worktree-config; cat\'"\n'
+    )
+    (where / "x.wt").write_text("needle\n")
     with (where / ".gitattributes").open("a") as attributes:
-        attributes.write("*.late filter=late\n*.proc filter=proc\n*.md diff=trap\n")
+        attributes.write("*.late filter=late\n*.proc filter=proc\n*.wt filter=wt\n*.md diff=trap\n")
     (where / "x.proc").write_text("needle\n")
     (where / "x.late").write_text("needle\n")
 
