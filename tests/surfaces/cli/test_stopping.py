@@ -362,15 +362,20 @@ def closing_pair() -> Generator[tuple[int, int]]:
         os.close(one)
 
 
-def at_a_terminal(program: Program, how: Callable[[Terminal], None]) -> float:
+def at_a_terminal(
+    program: Program,
+    how: Callable[[Terminal], None],
+    ready: Callable[[Terminal], bool] | None = None,
+    mode: str = "full",
+) -> float:
     """Seconds from what is done to the terminal until nothing is left of a run there that is in a command."""
 
     def once() -> float:
         mark = f"terminal-{os.getpid()}-{time.monotonic_ns()}"
-        terminal = Terminal(program, "run", "--permission", "full", "wait long", **{MARK: mark})
-        ready = program.folder / "ready"
+        terminal = Terminal(program, "run", "--permission", mode, "wait long", **{MARK: mark})
+        file = program.folder / "ready"
         end = time.monotonic() + 30
-        while not ready.exists():
+        while not (file.exists() if ready is None else ready(terminal)):
             assert time.monotonic() < end, terminal.plain
             terminal.read_for(0.02)
         began = time.monotonic()
@@ -380,7 +385,7 @@ def at_a_terminal(program: Program, how: Callable[[Terminal], None]) -> float:
             terminal.read_for(0.005)
         took = time.monotonic() - began
         assert terminal.process.returncode in (130, 1), "1: what it had to say could not be shown"
-        ready.unlink()
+        file.unlink(missing_ok=True)
         return took
 
     return best(once)
@@ -410,4 +415,16 @@ def test_a_terminal_that_is_closed(program: Program, serve: Serve) -> None:
     """Its window is gone: nothing can be written any more, and the system sends SIGHUP."""
     serve(shell(COMMANDS["session"], times=0))
     assert at_a_terminal(program, Terminal.hang_up) <= SOON
+    check_log(program)
+
+
+def test_a_terminal_that_is_closed_at_a_question(program: Program, serve: Serve) -> None:
+    serve(shell(f"{READY} sleep 491", times=0))
+    assert at_a_terminal(program, Terminal.hang_up, lambda t: "no >" in t.plain, "ask") <= SOON
+    check_log(program)
+
+
+def test_a_terminal_that_is_closed_in_the_middle_of_an_answer(program: Program, serve: Serve) -> None:
+    serve(Fault("slow", seconds=0.05, answer=Say("word " * 400), times=0))
+    assert at_a_terminal(program, Terminal.hang_up, lambda t: "word word" in t.plain) <= SOON
     check_log(program)
