@@ -52,8 +52,7 @@ class Changes(Base, frozen=True):
     """How two trees differ, by paths relative to the root with forward slashes.
 
     Folders end in "/". `uncovered` changed and cannot be restored: too large, unreadable, no regular file, a `.git`
-    that is gone;
-    `ignored` are the ignored files and folders that were seen to change.
+    that is gone. `ignored` are the ignored files and folders that were seen to change.
     """
 
     added: tuple[str, ...] = ()
