@@ -67,6 +67,21 @@ async def test_temporary_files_stay_for_the_next_command_and_go_with_the_session
     assert not Path("/tmp/one").exists()
 
 
+async def test_the_models_own_limit(tmp_path: Path) -> None:
+    """Without the exact time, which it takes a little longer to end at."""
+    async with shell_tools(tmp_path, ENV) as tools:
+        assert "stopped at its limit of" in (await sh(tools, "while :; do echo x; done", timeout=0.4)).text
+
+
+async def test_a_server_in_the_background_is_told_where_it_listens(tmp_path: Path) -> None:
+    async with shell_tools(tmp_path, ENV) as tools:
+        for leave, told in ((Leave(), True), (Leave(network=True), False), (Leave(free=True), False)):
+            ctx = Ctx()
+            ctx.leave = leave
+            text = (await sh(tools, "echo up; sleep 60", ctx, background=True)).text
+            assert ("a network of its own" in text) is told, text
+
+
 @pytest.mark.parametrize("leave", [Leave(), Leave(free=True)])
 async def test_where_one_is_required_nothing_runs_without(tmp_path: Path, leave: Leave) -> None:
     store = Store(tmp_path)

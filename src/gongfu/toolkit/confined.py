@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gongfu.workspace.sandbox.confinement import Kind
+    from gongfu.workspace.sandbox.confinement import Launch
     from gongfu.workspace.sandbox.sandbox import Sandbox
 
 _DENIED = (
@@ -17,15 +17,15 @@ _DENIED = (
 )
 
 
-def sandbox_note(sandbox: Sandbox | None, kind: Kind, output: bytes) -> str:
-    """What to add to the failure of a command that ran confined by `kind`: "" unless its output speaks of a denial."""
-    if sandbox is None or kind == "none" or not re.search(_DENIED, output, re.IGNORECASE):
+def sandbox_note(sandbox: Sandbox | None, launch: Launch, output: bytes) -> str:
+    """What to add to the failure of a command that ran confined: "" unless its output speaks of a denial."""
+    if sandbox is None or launch.kind == "none" or not re.search(_DENIED, output, re.IGNORECASE):
         return ""
-    return sandbox.said
+    return sandbox.said(launch.network)
 
 
-def ports_note(sandbox: Sandbox | None, kind: Kind) -> str:
-    """What to add to the start of a background command: its network may be its own."""
-    if sandbox is None or kind != "bwrap" or sandbox.network == "on":
+def ports_note(launch: Launch, *, running: bool) -> str:
+    """What to add to the start of a background command that goes on: its network may be its own."""
+    if not running or launch.kind != "bwrap" or launch.network == "on":
         return ""
-    return "it runs in a sandbox with a network of its own: other commands do not reach its ports"
+    return "\n[it runs in a sandbox with a network of its own: other commands do not reach its ports]"

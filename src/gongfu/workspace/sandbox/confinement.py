@@ -48,10 +48,12 @@ PLAIN = Box()
 
 
 class Launch(Base, frozen=True):
-    """What is really started for a command: `kind` says by what it is confined ("none": not at all)."""
+    """What is really started for a command: `kind` says by what it is confined ("none": not at all), `network` what it
+    reaches."""
 
     argv: list[str]
     cwd: Path
     env: dict[str, str]
     kind: Kind = "none"
+    network: Network = "on"
     box: Box = PLAIN

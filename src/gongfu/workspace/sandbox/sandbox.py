@@ -98,16 +98,13 @@ class Sandbox:
             return Reason(key="sandbox.landlock_service", values={"path": service})
         return Reason(key="sandbox.landlock_open" if found.abi >= 6 else "sandbox.landlock_old")
 
-    @property
-    def said(self) -> str:
-        """What the model is told when something failed that the sandbox forbids; "" without one."""
-        if self.kind == "none":
-            return ""
+    def said(self, network: Network) -> str:
+        """What the model is told when something failed that the sandbox forbids, where `network` was given."""
         hosts = ", ".join(self._settings.hosts) or "nothing"
         reach = {"off": "no network", "list": f"network only to {hosts}", "on": ""}
         limits = "only the workspace is writable (not .git/config or .git/hooks), keys are hidden"
         more = "; /tmp is not writable, use $TMPDIR" if self.kind == "landlock" else ""
-        first = reach[self.network]
+        first = reach[network]
         return f"it ran in a sandbox: {first + ', ' if first else ''}{limits}{more}"
 
     # --- starting -------------------------------------------------------------------------------------------------
@@ -163,7 +160,7 @@ class Sandbox:
             argv = await self._through_proxy(argv, env)
         bound = sockets(limits.hidden, limits.writable)
         argv = [*arguments(style, limits, bound, cwd), *argv]
-        return Launch(argv=argv, cwd=Path("/"), env=env, kind="bwrap", box=Box(own_pids=True))
+        return Launch(argv=argv, cwd=Path("/"), env=env, kind="bwrap", network=network, box=Box(own_pids=True))
 
     def _by_landlock(self, plain: Launch, network: Network, write: bool) -> Launch:
         from gongfu.workspace.sandbox.confinement import Box
@@ -175,7 +172,7 @@ class Sandbox:
         spawner = self._spawners.get((network, write))
         if spawner is None:
             spawner = self._spawners[network, write] = Spawner(limits, self._found.abi)
-        return Launch(argv=plain.argv, cwd=plain.cwd, env=env, kind="landlock", box=Box(start=spawner))
+        return Launch(argv=plain.argv, cwd=plain.cwd, env=env, kind="landlock", network=network, box=Box(start=spawner))
 
     async def _through_proxy(self, argv: list[str], env: dict[str, str]) -> list[str]:
         from gongfu.workspace.sandbox.proxy import Proxy, through
