@@ -257,6 +257,21 @@ async def test_a_long_turn_tells_its_end(place: Place, monkeypatch: pytest.Monke
     assert "done" in told["message"]
 
 
+async def test_what_nobody_waits_for_is_over_when_the_session_is_closed(place: Place) -> None:
+    place.hook("notification", "time.sleep(600)")
+    app, _ = place.open(Say("ok"))
+    async with app:
+        session = await app.session()
+        await prompt(session)
+        hooks = session.kit.hooks
+        assert hooks is not None
+        hooks.beside("notification", {"kind": "turn", "message": "never begun"})
+        with anyio.fail_after(3):
+            await session.close()
+        assert place.log == []
+        assert stored(app, session, HookRan) == []
+
+
 async def test_sub_agents_have_the_hooks_too(place: Place) -> None:
     place.hook("before_tool", match="read_file")
     place.hook("turn_end", match="agent", name="sub")

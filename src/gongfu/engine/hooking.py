@@ -116,20 +116,22 @@ class Hooking:
         """Run the hooks of an event and wait for none. `last`: they may go on a little when the session closes."""
         if self._for(event, data, ""):
             self._patient = self._patient or last
-            self._tasks.start_soon(self._quietly, event, data)
+            scope = anyio.CancelScope()
+            self._beside.add(scope)  # from now on: the session may close before the task has begun
+            self._tasks.start_soon(self._quietly, scope, event, data)
 
-    async def _quietly(self, event: HookEvent, data: dict[str, Any]) -> None:
-        with anyio.CancelScope() as scope:
-            self._beside.add(scope)
-            try:
-                await self.fire(event, data)
-            except UserError:  # the log cannot be written: the turn itself will say so
-                return
-            finally:
-                self._beside.discard(scope)
-                if not self._beside:
-                    self._none_beside.set()
-                    self._none_beside = anyio.Event()
+    async def _quietly(self, scope: anyio.CancelScope, event: HookEvent, data: dict[str, Any]) -> None:
+        try:
+            with scope:
+                if not scope.cancel_called:
+                    await self.fire(event, data)
+        except UserError:  # the log cannot be written: the turn itself will say so
+            return
+        finally:
+            self._beside.discard(scope)
+            if not self._beside:
+                self._none_beside.set()
+                self._none_beside = anyio.Event()
 
     async def close(self) -> None:
         """End the hooks that still run, and what they left running."""
