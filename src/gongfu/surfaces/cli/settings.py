@@ -9,22 +9,20 @@ from typing import Any, cast
 import msgspec
 
 from gongfu.config import edit
-from gongfu.config.load import PROJECT_FILE, Flags, Loaded, load, settings_file
+from gongfu.config.load import Flags, Loaded, load, settings_file
 from gongfu.config.paths import places
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.table import table
 from gongfu.surfaces.cli.result import to_json
+from gongfu.surfaces.cli.standing import project_trusted
 from gongfu.surfaces.cli.style import one_line
 from gongfu.workspace.root import find_root
 
 
 def _load(cli: Cli, config: str | None, root: str | None) -> Loaded:
     project = Path(root).absolute() if root else find_root(Path(), allow=True)
-    found, trusted = places(cli.env), False
-    if (project / PROJECT_FILE).exists():
-        from gongfu.app.trust import judge  # the app loads only where a project has settings
-
-        trusted = judge(found, project.resolve()).trusted
+    found = places(cli.env)
+    trusted = project_trusted(found, project)
     flags = Flags(language=cli.wanted_language)
     loaded = load(found, project=project, project_trusted=trusted, env=cli.env, flags=flags, name=config or "")
     for notice in loaded.notices:

@@ -11,6 +11,7 @@ from gongfu.core.version import __version__
 from gongfu.core.words import language_of
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.speech import locale_of
+from gongfu.surfaces.cli.standing import project_trusted
 from gongfu.workspace.root import find_root
 
 
@@ -19,7 +20,8 @@ def welcome(cli: Cli) -> int:
     found = places(cli.env)
     root = find_root(Path())
     flags = Flags(language=cli.wanted_language)
-    settings = load(found, project=root, project_trusted=False, env=cli.env, flags=flags).settings
+    trusted = project_trusted(found, root)
+    settings = load(found, project=root, project_trusted=trusted, env=cli.env, flags=flags).settings
     cli.speak(language_of(settings.language, locale_of(cli.env)))
     say, style = cli.say, cli.out_style
     rows = [
