@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gongfu.permissions.rating import Line, Rating
@@ -13,16 +13,21 @@ from gongfu.permissions.shell import line as line_module
 from gongfu.permissions.shell.words import quoted
 
 from .conftest import Rate
+from .test_shell_corners import LINES as CORNER_LINES
 from .test_shell_evasions import LINES as GRAVE_LINES
 from .test_shell_table import LINES as PLAIN_LINES
 
-ALL = [command for command, _ in (*PLAIN_LINES, *GRAVE_LINES)]
+ALL = [command for command, _ in (*PLAIN_LINES, *CORNER_LINES, *GRAVE_LINES)]
 _HARMLESS_ADDITIONS: frozenset[Rating] = frozenset(["read"])
 PIECES = [
-    "ls", "rm", "-rf", "~", "$(", ")", "`", "'", '"', ";", "&&", "||", "|", "&", "\n", " ", "\\", "$x", "${x:-", "}", "{", "<<E\n", "\nE\n",
-    ">", "<", "<<<", "<(", "((", "))", "[[", "]]", "if", "then", "fi", "for", "in", "do", "done", "case", "esac", "f()", "#", "!", "*", "?",
-    "[a]", "=", "x=", "eval", "bash -c", "env", "xargs", "find . -exec", "{}", "cd", "..", "/", "git", "push", "-", "--", "\t", "\r", "\0",
-    "é", "你", "\u202e", "\ud800", "$'", "2>&1", "/dev/tcp/h/1", "sudo", "python -c", "sed", "awk", "tar", "curl", "@", ":", "%", "0",
+    "ls", "rm", "-rf", "~", "$(", ")", "`", "'", '"', ";", "&&", "||", "|", "&", "\n", " ", "\\", "$x", "${x:-",
+    "}", "{", "<<E\n", "\nE\n",
+    ">", "<", "<<<", "<(", "((", "))", "[[", "]]", "if", "then", "fi", "for", "in", "do", "done", "case", "esac",
+    "f()", "#", "!", "*", "?",
+    "[a]", "=", "x=", "eval", "bash -c", "env", "xargs", "find . -exec", "{}", "cd", "..", "/", "git", "push",
+    "-", "--", "\t", "\r", "\0",
+    "é", "你", "\u202e", "\ud800", "$'", "2>&1", "/dev/tcp/h/1", "sudo", "python -c", "sed", "awk", "tar", "curl",
+    "@", ":", "%", "0",
 ]  # fmt: skip
 
 
@@ -35,6 +40,7 @@ def wild(line: Line) -> bool:
     return bool(line.ratings & {"destructive", "unknown"})
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join)))
 def test_any_text_is_rated_without_an_error(rate_often: Rate, text: str) -> None:
     line = rate_often(text)
@@ -43,11 +49,13 @@ def test_any_text_is_rated_without_an_error(rate_often: Rate, text: str) -> None
     assert "unknown" in line.ratings or not line.problem
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_rated_without_an_error(rate_often: Rate, data: bytes) -> None:
     assert rate_often(data.decode("utf-8", "surrogateescape")).parts
 
 
+@settings(deadline=None)
 @given(st.sampled_from(ALL), st.integers(0, 200), st.sampled_from(PIECES))
 def test_a_broken_line_is_rated_without_an_error(rate_often: Rate, command: str, at: int, piece: str) -> None:
     line = rate_often(command[:at] + piece + command[at:])
@@ -55,6 +63,7 @@ def test_a_broken_line_is_rated_without_an_error(rate_often: Rate, command: str,
     assert rate_often(command[:at]).parts
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join))
 def test_what_follows_on_a_new_line_is_never_overlooked(rate_often: Rate, text: str) -> None:
     line = rate_often(f"{text}\nrm -rf ~")
@@ -73,7 +82,8 @@ def test_a_grave_end_is_seen_behind_any_line(rate_often: Rate, command: str) -> 
 
 
 WRAPPED = [
-    "( {} )", "{{ {}; }}", "echo $( {} )", 'echo "$( {} )"', "if true; then {}; fi", "while {}; do :; done", "f() {{ {}; }}; f",
+    "( {} )", "{{ {}; }}", "echo $( {} )", 'echo "$( {} )"', "if true; then {}; fi", "while {}; do :; done",
+    "f() {{ {}; }}; f",
     "! {}", "cat <( {} )", "for i in 1; do {}; done", "x=$( {} )", "true && {}",
 ]  # fmt: skip
 GIVEN = [
@@ -145,6 +155,7 @@ def test_a_wrapper_is_never_milder_than_what_it_runs(rate_often: Rate, shape: st
 PLAIN = st.from_regex(r"[a-z]{1,6}( [a-z0-9_./:=@%+,-]{1,8}){0,4}", fullmatch=True)
 
 
+@settings(deadline=None)
 @given(st.one_of(PLAIN, st.sampled_from([c for c in ALL if "\n" not in c])))
 def test_a_plain_line_is_rated_alike_with_and_without_the_grammar(rate_often: Rate, command: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -156,6 +167,7 @@ def test_a_plain_line_is_rated_alike_with_and_without_the_grammar(rate_often: Ra
 WORDS = st.text(st.sampled_from("ab '\"\\$*~{},=#\n\t;é\u2028"), min_size=1, max_size=6)
 
 
+@settings(deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=3), st.lists(WORDS, min_size=1, max_size=3))
 def test_two_commands_have_the_same_text_only_if_they_are_the_same(
     rate_often: Rate, one: list[str], other: list[str]
@@ -171,7 +183,8 @@ def test_two_commands_have_the_same_text_only_if_they_are_the_same(
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("rm  -rf   build", "rm -rf build"), ("r\\m 'build'", "rm build"), ("ls # why", "ls"), ('echo "a b"', "echo 'a b'"),
+        ("rm  -rf   build", "rm -rf build"), ("r\\m 'build'", "rm build"), ("ls # why", "ls"), ('echo "a b"',
+        "echo 'a b'"),
         (">b.txt cat a.txt", "cat a.txt > b.txt"), ("cat <<E\nx\nE", "cat <<'F'\nx\nF"), ("ls \\\n  src", "ls src"),
     ],
 )  # fmt: skip
@@ -182,8 +195,10 @@ def test_two_spellings_of_a_command_have_the_same_text(rate_often: Rate, one: st
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("cat *", "cat '*'"), ("cat ~/x", "cat '~/x'"), ("echo $x", "echo '$x'"), ("cat 2>b", "cat 2 >b"), ("x=1 ls", "'x=1' ls"),
-        ("cat <<E\n$x\nE", "cat <<'E'\n$x\nE"), ('echo "a\nb"', 'echo "a b"'), ("echo 'a\\nb'", "echo 'a\nb'"), ("cat >b", "cat >>b"),
+        ("cat *", "cat '*'"), ("cat ~/x", "cat '~/x'"), ("echo $x", "echo '$x'"), ("cat 2>b", "cat 2 >b"),
+        ("x=1 ls", "'x=1' ls"),
+        ("cat <<E\n$x\nE", "cat <<'E'\n$x\nE"), ('echo "a\nb"', 'echo "a b"'), ("echo 'a\\nb'", "echo 'a\nb'"),
+        ("cat >b", "cat >>b"),
     ],
 )  # fmt: skip
 def test_different_commands_have_different_texts(rate_often: Rate, one: str, other: str) -> None:
@@ -192,7 +207,8 @@ def test_different_commands_have_different_texts(rate_often: Rate, one: str, oth
 
 @pytest.mark.parametrize(
     "unit",
-    ["ls; ", "ls | ", "ls && ", "(", "$(", "{ ls; ", "echo \"$(", "a=b ", "'x'", "{a,b}", "<<E ", "bash -c '", "\\\n", "if ls; then ", "`", "((", "[[ ", "$'\\x", "*"],
+    ["ls; ", "ls | ", "ls && ", "(", "$(", "{ ls; ", "echo \"$(", "a=b ", "'x'", "{a,b}", "<<E ", "bash -c '",
+    "\\\n", "if ls; then ", "`", "((", "[[ ", "$'\\x", "*"],
 )  # fmt: skip
 def test_time_grows_with_the_line_and_no_depth_breaks_it(rate_often: Rate, unit: str) -> None:
     def took(times: int) -> float:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gongfu.permissions.shell.grammar import text_of
-from gongfu.permissions.shell.reading import WORDS, Reader, named
+from gongfu.permissions.shell.reading import WORDS, Reader, named, no_more
 from gongfu.permissions.shell.state import Redirect, TooMuch
 from gongfu.permissions.shell.words import Word, quoted
 
@@ -87,6 +87,8 @@ class Gatherer:
             self._read.visit(name)
         word = Word(text="", source="") if value is None else self._read.word(value)
         plain = text_of(name)
+        if re.match(r"[A-Za-z_][A-Za-z0-9_]*(\[|$)", plain) is None:
+            raise TooMuch("it does not fit the grammar of a shell")
         if name.type != "variable_name" and re.fullmatch(r"\w+\[[\w@*]*\]", plain) is None:
             word = Word(text="", source=word.source, literal=False)
         if b"+=" in (node.text or b"")[: len(plain) + 2]:
@@ -139,9 +141,7 @@ class Gatherer:
         expands = re.search(r"[\"'\\]", start) is None
         known = not expands or ("$" not in text and "`" not in text and "\\" not in text)
         if expands and body is not None:
-            self._read.visit(body)
-            if "`" in text and not any(c.type == "command_substitution" for c in body.named_children):
-                known = False
+            self._expand(body)
         if b"<<-" in (node.text or b"")[:6]:
             text = re.sub(r"(?m)^\t+", "", text)
         word = Word(text=text, source=quoted(text) if known else "$" + quoted(text), literal=known)
@@ -150,3 +150,13 @@ class Gatherer:
         gathered.later.extend(later)
         if later:
             gathered.signs.append([c.type for c in node.children if c.type in ("&&", "||", "|", "|&")])
+
+    def _expand(self, body: Node) -> None:
+        """What runs inside a here-document; the grammar knows no substitution in backquotes there."""
+        self._read.visit(body)
+        at, whole = 0, body.text or b""
+        for child in body.named_children:
+            if child.type not in ("heredoc_content", "string_content"):
+                no_more(whole[at : child.start_byte - body.start_byte].decode("utf-8", "replace"))
+                at = child.end_byte - body.start_byte
+        no_more(whole[at:].decode("utf-8", "replace"))

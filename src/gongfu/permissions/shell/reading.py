@@ -57,6 +57,12 @@ def fault(root: Node, source: bytes) -> str:
     return ""
 
 
+def no_more(text: str) -> None:
+    """TooMuch when a text that should be plain has a substitution in it that the grammar did not see."""
+    if re.search(r"(?s)(?<!\\)(?:\\\\)*(?:`|\$[({])", text):
+        raise TooMuch("it does not fit the grammar of a shell")
+
+
 class Reader:
     """Reads words. `substituted` is called with each command or process substitution that it meets."""
 
@@ -83,6 +89,9 @@ class Reader:
         self._state.enter()
         if node.type in _SUBSTITUTIONS:
             self._substituted(node)
+        elif not node.named_child_count:
+            if node.type not in ("raw_string", "ansi_c_string", "comment"):
+                no_more(text_of(node))
         else:
             for child in node.named_children:
                 self.visit(child)
@@ -91,7 +100,11 @@ class Reader:
     def _read(self, node: Node, pieces: Pieces, *, inside: bool) -> None:
         kind = node.type
         if kind in ("word", "number", "variable_name", "test_operator") and not node.child_count:
-            pieces.add(unescaped(text_of(node)), quoted=False)
+            text = text_of(node)
+            no_more(text)
+            if re.search(r"(?<!\\)\s", text):
+                raise TooMuch("it does not fit the grammar of a shell")
+            pieces.add(unescaped(text), quoted=False)
         elif kind == "raw_string":
             pieces.add(text_of(node)[1:-1], quoted=True)
         elif kind == "ansi_c_string":
@@ -131,10 +144,13 @@ class Reader:
         for child in node.named_children:
             if child.type == "string_content":
                 continue
-            pieces.add(in_double_quotes(self._source[at : child.start_byte].decode("utf-8", "replace")), quoted=True)
+            before = self._source[at : child.start_byte].decode("utf-8", "replace")
+            no_more(before)
+            pieces.add(in_double_quotes(before), quoted=True)
             self._read(child, pieces, inside=True)
             at = child.end_byte
         rest = self._source[at : node.end_byte - 1].decode("utf-8", "replace")
+        no_more(rest)
         pieces.add(in_double_quotes(rest), quoted=True)
         self._state.leave()
 

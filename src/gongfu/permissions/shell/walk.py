@@ -96,6 +96,7 @@ class Walker:
         self.state.moved = None
         kind = node.type
         if kind in ("program", "compound_statement", "negated_command"):
+            self._check_brace(node)
             self._each(node, stdin)
         elif kind == "list":
             self._list(node, stdin)
@@ -119,6 +120,12 @@ class Walker:
         elif kind != "comment":
             raise TooMuch("it does not fit the grammar of a shell")
         self.state.leave()
+
+    @staticmethod
+    def _check_brace(node: Node) -> None:
+        """A brace needs a blank behind it, and a sum may hide a substitution."""
+        if re.match(rb"\{(?!\s)|\(\(.*[\['`]", node.text or b"", re.DOTALL) and node.type == "compound_statement":
+            raise TooMuch("it does not fit the grammar of a shell")
 
     def _each(self, node: Node, stdin: str) -> None:
         for child in node.children:
@@ -276,6 +283,8 @@ class Walker:
             gathered = Gathered("")
             for redirect in redirects:
                 self._gather.redirect(redirect, gathered)
+            if gathered.words:  # they belong to a command that is read already
+                raise TooMuch("arguments stand behind a redirection")
             self._finish(gathered)
 
     def command(self, node: Node, stdin: str, redirects: list[Node] | None = None) -> None:
