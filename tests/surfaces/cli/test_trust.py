@@ -210,3 +210,17 @@ def test_settings_show_what_holds(program: Program) -> None:
     assert "max_steps" in program.call("config", "list").out
     os.truncate(program.folder / ".gongfu" / "config.yaml", 0)
     assert "max_steps" not in program.call("config", "list").out
+
+
+def test_doctor_says_how_the_folder_stands(program: Program) -> None:
+    def folder() -> str:
+        checks = json.loads(program.call("doctor", "--json").out)["checks"]
+        return next(check["detail"] for check in checks if check["name"] == "folder")
+
+    assert folder() == str(program.folder)
+    configured(program)
+    assert folder().endswith("(not trusted)")
+    program.call("trust", "--yes")
+    assert folder().endswith("(trusted)")
+    configured(program, "echo zebra")
+    assert "something has changed" in folder()
