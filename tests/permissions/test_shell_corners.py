@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gongfu.core.words.permissions import TEXT
+
 from .conftest import Rate
 
 LINES: tuple[tuple[str, str], ...] = (
@@ -159,3 +161,4 @@ def test_a_line_is_rated_by_all_that_it_does(rate_often: Rate, command: str, rat
     line = rate_often(command)
     assert " ".join(sorted(line.ratings)) == ratings, line
     assert ("unknown" in line.ratings) or not line.problem
+    assert all(not part.why or part.why in TEXT for part in line.parts), line

@@ -11,10 +11,26 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1)
 def _parser() -> Parser:
-    import tree_sitter_bash  # 8 ms that only lines which need a grammar pay for
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language, Parser  # 1 ms that only lines which need a grammar pay for
 
-    return Parser(Language(tree_sitter_bash.language()))
+    return Parser(Language(_grammar()))
+
+
+def _grammar() -> object:
+    """The compiled grammar, without its package, which takes 12 ms for reading resources that are not wanted here."""
+    from importlib.machinery import PathFinder
+    from importlib.util import find_spec, module_from_spec
+
+    package = find_spec("tree_sitter_bash")
+    folders = None if package is None else package.submodule_search_locations
+    spec = None if folders is None else PathFinder.find_spec("tree_sitter_bash._binding", list(folders))
+    if spec is None or spec.loader is None:
+        import tree_sitter_bash
+
+        return tree_sitter_bash.language()
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.language()
 
 
 def parse(source: bytes) -> Node:
