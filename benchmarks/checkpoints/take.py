@@ -2,7 +2,8 @@
 """Checkpoints of 5,000 files and of 10, beside a shadow repository of git (`add -A`, `commit` into another GIT_DIR).
 
 Both keep the same folder, one after the other in each round. Targets: the first of 5,000 files <= 2 s, the next <= 150 ms
-when one file changed. Times are of the wall, with the CPU of this process and its children in brackets.
+when one file changed. Times are of the wall, with the CPU of this process and its children in brackets. An argument
+sets the number of rounds.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pathlib import Path
 from gongfu.store.contents import CheckpointRow, Contents
 from gongfu.workspace.checkpoint import restore, take
 
-FILES, ROUNDS = 5000, 3
+FILES = 5000
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 ENV = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 

@@ -32,7 +32,12 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def test_an_ordinary_user_gets_back_what_is_locked(commons: Path, as_nobody: Callable[..., None]) -> None:
+@pytest.mark.parametrize("held", [64, 1])
+def test_an_ordinary_user_gets_back_what_is_locked(
+    commons: Path, as_nobody: Callable[..., None], monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    monkeypatch.setattr(places, "_OPEN", held)  # folders that are open at a time
+
     def act() -> None:
         root = commons / "root"
         (root / "locked/deep").mkdir(parents=True)

@@ -79,7 +79,7 @@ class Places:
             if error.errno == errno.ELOOP:
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name) from None
             raise
-        return os.open(name, _FOLDER, dir_fd=above)
+        return os.open(name, _FOLDER, dir_fd=self._at(parent)[0])
 
     def _do(self, path: str, act: Callable[[str, int | None], _T]) -> _T:
         """Do something to a name in its folder; once more with the folder opened up when that is not allowed."""
@@ -91,7 +91,7 @@ class Places:
         except PermissionError:
             if not self._loosen(folder):
                 raise
-        return act(target, descriptor)
+        return act(target, self._at(folder)[0])  # the descriptor may have been let go of meanwhile
 
     def _loosen(self, folder: str) -> bool:
         """Let the owner of a folder into it; False when that changes nothing."""
