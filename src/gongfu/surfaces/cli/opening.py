@@ -11,6 +11,7 @@ from gongfu.app import open as open_app
 from gongfu.core.errors import root_of
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.options import Opening
+from gongfu.workspace.git import may_run_programs
 
 T = TypeVar("T")
 
@@ -19,7 +20,7 @@ T = TypeVar("T")
 async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
     """The app, open; from then on its language is spoken. Raises UserError and ConfigError."""
     app = _made(cli, opening)
-    if cli.person is not None and app.options.trust.state in ("nothing", "untrusted", "changed"):
+    if cli.person is not None and _may_ask(app):
         from gongfu.surfaces.cli.trust_question import ask_about_trust  # only with somebody at the terminal
 
         cli.speak(app.language)
@@ -27,6 +28,12 @@ async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
             app = _made(cli, opening)
     async with opened_with(cli, app):
         yield app
+
+
+def _may_ask(app: App) -> bool:
+    """Whether something in the folder waits for a word on it; never False when something does."""
+    state = app.options.trust.state
+    return state in ("untrusted", "changed") or (state == "nothing" and may_run_programs(app.workspace.root))
 
 
 def _made(cli: Cli, opening: Opening) -> App:
