@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from gongfu.core.base import Base
-from gongfu.workspace.sandbox import landlock
 from gongfu.workspace.sandbox.bwrap import Style, arguments
 from gongfu.workspace.sandbox.confinement import Confinement, Kind
 
@@ -43,7 +42,7 @@ def guess(wanted: str, env: Mapping[str, str]) -> Kind:
         return "none"
     if wanted != "landlock" and _program(env):
         return "bwrap"
-    return "landlock" if wanted != "bwrap" and landlock.abi() else "none"
+    return "landlock" if wanted != "bwrap" and _landlock() else "none"
 
 
 def probe(wanted: str, env: Mapping[str, str], memory: Path | None = None) -> Found:
@@ -57,12 +56,18 @@ def probe(wanted: str, env: Mapping[str, str], memory: Path | None = None) -> Fo
         style, problem = _bubblewrap(env, memory)
         if style is not None:
             return Found(kind="bwrap", style=style)
-    version = landlock.abi() if wanted != "bwrap" else 0
+    version = _landlock() if wanted != "bwrap" else 0
     if version:
         return Found(kind="landlock", abi=version, why=problem.why, reason=problem.reason)
     if wanted == "landlock":
         return Found(kind="none", why="no_landlock")
     return problem
+
+
+def _landlock() -> int:
+    from gongfu.workspace.sandbox import landlock  # loads ctypes: only where there is no bubblewrap
+
+    return landlock.abi()
 
 
 def _program(env: Mapping[str, str]) -> str:
