@@ -15,6 +15,7 @@ from gongfu.core.words import say
 from gongfu.workspace.process import run
 from gongfu.workspace.root import Workspace
 from gongfu.workspace.sandbox import landlock, sandbox
+from gongfu.workspace.sandbox import probe as search
 from gongfu.workspace.sandbox.bwrap import Style
 from gongfu.workspace.sandbox.confinement import Confinement
 from gongfu.workspace.sandbox.environment import confined_env
@@ -90,7 +91,7 @@ def test_a_bubblewrap_that_fails_is_none(tmp_path: Path, monkeypatch: pytest.Mon
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(shutil, "which", lambda *_, **__: str(broken))
+    monkeypatch.setattr(search, "_program", lambda _env: str(broken))
     monkeypatch.setattr(landlock, "abi", lambda: 0)
     found = probe("auto", ENV, tmp_path / "cache" / "sandbox.json")
     assert (found.kind, found.why, found.reason) == ("none", "bwrap_fails", "No permissions to create new namespace")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from gongfu.core.base import Base
+from gongfu.core.ids import new_id
 from gongfu.workspace.protect import SECRET_FOLDERS, why_protected
 from gongfu.workspace.root import Workspace, rest_below
 
@@ -187,7 +187,9 @@ def is_temporary(path: str) -> bool:
 
 def private_temp() -> str:
     """A new folder of this user alone with `tmp` in it, which stands for /tmp: anybody inside may write."""
-    outside = os.path.realpath(tempfile.mkdtemp(prefix="gongfu-"))
+    base = next((p for p in (os.environ.get("TMPDIR", ""), "/tmp") if p.startswith("/") and os.path.isdir(p)), "/tmp")  # noqa: PTH112, S108
+    outside = f"{os.path.realpath(base)}/gongfu-{new_id('t')}"
+    os.mkdir(outside, 0o700)  # noqa: PTH102
     inside = f"{outside}/tmp"  # noqa: S108
     os.mkdir(inside)  # noqa: PTH102
     os.chmod(inside, 0o1777)  # noqa: PTH101, S103 - its parent lets nobody else in

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+
+import msgspec
 
 from gongfu.core.base import Base
 from gongfu.workspace.sandbox.bwrap import Style, arguments
@@ -34,6 +33,11 @@ class Found(Base, frozen=True):
     abi: int = 0
     why: str = ""
     reason: str = ""
+
+
+class _Known(Base, frozen=True):
+    key: list[str]
+    user: bool
 
 
 def guess(wanted: str, env: Mapping[str, str]) -> Kind:
@@ -72,8 +76,9 @@ def _landlock() -> int:
 
 def _program(env: Mapping[str, str]) -> str:
     """The program of bubblewrap, from a folder of the system first: a project's own folder may come early in PATH."""
-    places = ("/usr/bin:/bin:/usr/local/bin", env.get("PATH"))
-    return next((found for path in places if (found := shutil.which("bwrap", path=path))), "")
+    folders = ("/usr/bin", "/bin", "/usr/local/bin", *env.get("PATH", "").split(":"))
+    paths = (f"{folder}/bwrap" for folder in folders if folder.startswith("/"))
+    return next((path for path in paths if os.access(path, os.X_OK) and os.path.isfile(path)), "")  # noqa: PTH113
 
 
 def _bubblewrap(env: Mapping[str, str], memory: Path | None) -> tuple[Style | None, Found]:
@@ -132,9 +137,9 @@ def _recall(memory: Path | None, key: list[str]) -> bool | None:
     if memory is None:
         return None
     try:
-        known = cast("dict[str, Any]", json.loads(memory.read_bytes()))
-        return bool(known["user"]) if known["key"] == key else None
-    except (OSError, ValueError, KeyError, TypeError):
+        known = msgspec.json.decode(memory.read_bytes(), type=_Known)
+        return known.user if known.key == key else None
+    except (OSError, ValueError):
         return None
 
 
@@ -144,5 +149,5 @@ def _keep(memory: Path | None, key: list[str], user: bool) -> None:
     with suppress(OSError):
         memory.parent.mkdir(mode=0o700, exist_ok=True)
         draft = memory.with_name(f"{memory.name}.{os.getpid()}")
-        draft.write_text(json.dumps({"key": key, "user": user}), encoding="utf-8")
+        draft.write_bytes(msgspec.json.encode(_Known(key=key, user=user)))
         draft.replace(memory)
