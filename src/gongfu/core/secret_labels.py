@@ -45,8 +45,8 @@ _WORDS: Final = (
 )
 _STANDS_FOR: Final = (
     r"(?i)[$<%{*•.…(&@]|:\*|\[secret|\[redacted|\[filtered|\[hidden"
-    r"|(?:(?:.*[\-_ ])?(?:your|my|example|placeholder|insert|replace|redacted|changeme|dummy"
-    r"|fake|sample|x{4,}|\*{3,}|\.\.\.)(?:[\-_ ].*)?)\Z"
+    r"|(?:[a-z.]+[\-_ ])*(?:your|my|example|placeholder|insert|replace|redacted|changeme|dummy|fake|sample|x{4,})"
+    r"(?:[\-_ ][a-z.]+)*\Z"
 )
 _CODE: Final = r"[A-Za-z_][\w]*(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)*[(\[{]"
 _DOTTED: Final = r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+[),\]}:]*"

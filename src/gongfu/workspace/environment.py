@@ -11,11 +11,12 @@ from gongfu.workspace.git_guard import static_settings
 # Patterns are texts: `re` compiles and keeps them when the first command runs, not at import.
 _NAMES = (
     r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|CONNECTION_?STRING"
-    r"|(?:^|_)(?:PASS|PWD|PAT|AUTH|COOKIE|DSN)(?:_|$)"
+    r"|(?:^|_)(?:PASS|PWD|PAT|AUTH|COOKIE|DSN|JWT|BEARER|WEBHOOK)(?:_|$)"
 )
 _HARMLESS = (
-    r"(?:OLD)?PWD|SSH_AUTH_SOCK|GIT_CONFIG_KEY_\d+|GIT_CONFIG_COUNT|KEYTIMEOUT|TOKENIZERS_PARALLELISM"
+    r"(?:OLD)?PWD|SSH_AUTH_SOCK|GIT_CONFIG_KEY_\d+|GIT_CONFIG_COUNT|KEYTIMEOUT|(?:\w+_)?TOKENIZERS?(?:_\w+)?"
     r"|(?:\w+_)?MAX_(?:\w+_)?TOKENS|XKB\w*|LESSKEY\w*|PYTHON_KEYRING_BACKEND|DOCKER_BUILDKIT|SSH_ASKPASS\w*"
+    r"|(?:\w+_)?(?:KEYCLOAK|HOTKEYS?|DONKEY)(?:_\w+)?"
     r"|(?:\w+_)?(?:KEYBOARD|KEYMAP|KEYCODE|KEYWORDS?|KEYSPACE|KEYSERVER|KEYRING|MONKEY\w*|TURKEY|HOCKEY)(?:_\w+)?"
 )
 _PROXIES = ("ALL_PROXY", "FTP_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
