@@ -271,12 +271,12 @@ def test_what_is_no_tree_is_told(root: Path, store: Contents) -> None:
 
 
 def test_what_a_killed_run_left_is_cleared_and_never_covered(root: Path, store: Contents) -> None:
-    left = root / ".gongfu-0123456789abcdef.tmp"
-    left.write_text("half")
-    os.utime(left, (1, 1))
+    (root / ".gongfu-0123456789abcdef.tmp").write_text("half")
     before = take(root, store, known=None, env=ENV)
     assert before.files == 2
     (root / "a").write_text("changed")
+    (root / "made").mkdir()
+    (root / "made/.gongfu-0123456789abcdef.tmp").write_text("half")
     after = take(root, store, known=before.tree, env=ENV)
     restore(root, store, want=before.tree, now=after.tree)
     assert sorted(look(root)) == ["", "a", "sub", "sub/b"]

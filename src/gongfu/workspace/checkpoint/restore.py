@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import stat
-import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from gongfu.workspace.checkpoint.reading import digest_of, read_steady, unchange
 from gongfu.workspace.checkpoint.scan import OWN
 from gongfu.workspace.checkpoint.tree import FILE, FOLDER, IGNORED, LINK, UNKEPT, Item, Tree, to_text
 
-_LEFT_OVER = 60.0
 _GONE = (errno.ENOENT, errno.ENOTDIR)
 _MAX = 1 << 40
 
@@ -86,6 +84,7 @@ class _Plan:
         self.writes.sort(key=lambda entry: entry[0])
         self.modes.sort(key=lambda entry: _depth(entry[0]), reverse=True)
         self.folders = {path.rpartition("/")[0] for path, _, _ in (*self.deletions, *self.writes)}
+        self.folders |= {path for path, cur, _ in self.deletions if cur.kind == FOLDER}
 
     def _one(self, path: str, raw: bytes, cur: Item | None, new: Item | None, want: Tree) -> None:
         if new is not None and new.kind in (IGNORED, UNKEPT):
@@ -150,14 +149,13 @@ class _Restoring:
         self.unlinked: list[str] = []
 
     def clean(self, folders: Collection[str]) -> None:
-        """Remove what a killed run left half-written."""
+        """Remove what a killed run left half-written; another at this moment fails in words, and can be repeated."""
         for folder in folders:
             try:
                 names = [name for name in self.places.names(folder) if re.fullmatch(OWN, name)]
                 for name in names:
                     path = f"{folder}/{name}" if folder else name
-                    if time.time() - self.places.status(path).st_mtime > _LEFT_OVER:
-                        self.places.unlink(path)
+                    self.places.unlink(path)
             except OSError:
                 continue
 
