@@ -153,6 +153,13 @@ LINES: tuple[tuple[str, str], ...] = (
     ("find . -name '*.py' | xargs rm", "destructive read unknown write"),
     ("find . -printf '/etc/shadow' | xargs cat", "credential read unknown"),
     ("git remote -v | cat", "read"),
+    # names that are set in other ways
+    ("printf -v PATH x; ls", "read unknown"),
+    ("read PATH < a.txt; ls", "read unknown"),
+    ("unset PATH; ls", "read unknown"),
+    ("for PATH in .; do ls; done", "unknown"),
+    ("export PATH=.; ls", "read unknown"),
+    ("export FOO; read line < a.txt", "read"),
 )
 
 

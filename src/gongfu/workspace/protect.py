@@ -263,7 +263,7 @@ class _Disk:
         folder, _, name = path.rpartition("/")
         is_link, exists = _looked_at(path)
         if is_link or name in ("", "..") or os.sep != "/":
-            return os.path.realpath(path), os.path.exists(path)  # noqa: PTH110
+            return _realpath(path), os.path.exists(path)  # noqa: PTH110
         return f"{self._folder(folder)}/{name}", exists
 
     def _folder(self, path: str) -> str:
@@ -275,7 +275,7 @@ class _Disk:
         for folder in reversed(new):
             name = folder.rpartition("/")[2]
             is_link = name == ".." or _looked_at(folder)[0]
-            place = os.path.realpath(folder).rstrip("/") if is_link else f"{place}/{name}"
+            place = _realpath(folder).rstrip("/") if is_link else f"{place}/{name}"
             self._folders[folder] = place
         return place
 
@@ -329,6 +329,14 @@ class _Disk:
         return [joined(place, n) for n in self._listed[place]]
 
 
+def _realpath(path: str) -> str:
+    """Where a path leads; the path itself when nobody may look, as at the links of another's process."""
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return path
+
+
 def _looked_at(path: str) -> tuple[bool, bool]:
     """Whether a path is a link, and whether it is anything."""
     try:
@@ -376,4 +384,4 @@ def _secrets_below(place: str, disk: _Disk, private: Sequence[str]) -> Iterator[
     for folder in (place, *inside):
         for path in disk.below(folder):
             if _why(path, private, write=False) and os.path.isfile(path):  # noqa: PTH113
-                yield os.path.realpath(path)
+                yield _realpath(path)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from gongfu.permissions.shell.command import Command, options
 from gongfu.permissions.shell.fetching import curl
-from gongfu.permissions.shell.paths import inside, places_of, touch_path
+from gongfu.permissions.shell.paths import inside, places_of, real_path, touch_path
 from gongfu.permissions.shell.tables import names
 from gongfu.permissions.shell.words import Word
 
@@ -246,8 +246,8 @@ def _cd(c: Command) -> None:
     moved: list[str | None] = []
     for place in places_of(target.text, state):
         moved.append(None if place is None else os.path.normpath(place))
-        if place is not None and os.path.realpath(place) != os.path.normpath(place):
-            moved.append(os.path.realpath(place))
+        if place is not None and real_path(place) != os.path.normpath(place):
+            moved.append(real_path(place))
     c.add("read")
     sure = all(place is not None and os.path.isdir(place) for place in moved)  # noqa: PTH112
     state.moved = tuple(dict.fromkeys(moved))

@@ -20,6 +20,17 @@ _DISKS = r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|loop|dm-|mapper/|md|sr|mem|
 _MATCHES = 2_000
 
 
+NOWHERE = "/proc/self/root/unknown"
+
+
+def real_path(path: str) -> str:
+    """Where a path leads; somewhere outside of any workspace when nobody may look."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return NOWHERE
+
+
 def places_of(text: str, state: State) -> list[str | None]:
     """The absolute paths that a word may mean, one for each folder it may be seen from; None: any path at all."""
     if text.startswith("/") or (os.name == "nt" and os.path.isabs(text)):  # noqa: PTH117 - of a text
@@ -50,7 +61,9 @@ def touch_path(path: str, state: State, found: Found, *, write: bool) -> None:
     device = _device(asked, found, write=write)
     if device:
         return
-    real = os.path.realpath(path)
+    real = real_path(path)
+    if real == NOWHERE:
+        found.add("unknown", why="shell_unseen", about=asked)
     for each in dict.fromkeys((asked, real)):
         protected = why_protected(Path(each), state.workspace, write=write)
         if protected:
@@ -102,7 +115,7 @@ def inside(word: Word, state: State) -> bool:
     for place in places_of(word.text, state):
         if place is None:
             return False
-        real = Path(os.path.realpath(place))
+        real = Path(real_path(place))
         if not state.workspace.contains(real) or real in (state.workspace.root, *state.workspace.extra):
             return False
     return True
@@ -117,17 +130,15 @@ def _touch_glob(path: str, state: State, found: Found, *, write: bool) -> None:
     if ".." in rest.split("/"):
         found.add("unknown", why="shell_unseen", about=path)
         return
-    touch_path(fixed, state, found, write=write and state.workspace.contains(Path(os.path.realpath(fixed))))
+    touch_path(fixed, state, found, write=write and state.workspace.contains(Path(real_path(fixed))))
     if write:
         touch_path(f"{fixed}/x", state, found, write=True)
-    base = os.path.realpath(fixed)
+    base = real_path(fixed)
     for seen, match in enumerate(glob.iglob(path)):  # noqa: PTH207 - as a shell does it
         if seen > _MATCHES:
             found.add("unknown", why="shell_unseen", about=path)
             return
         if os.path.basename(match).startswith("-") and "/" not in rest.strip("/"):  # noqa: PTH119
             found.add("unknown", why="shell_unseen", about=match)
-        if os.path.realpath(match) != base + match[len(fixed) :] or why_protected(
-            Path(match), state.workspace, write=write
-        ):
+        if real_path(match) != base + match[len(fixed) :] or why_protected(Path(match), state.workspace, write=write):
             touch_path(match, state, found, write=write)

@@ -26,6 +26,7 @@ from gongfu.permissions.shell.tables import (
     CHECKED,
     CLOUDS,
     CREDENTIALS,
+    DANGEROUS_NAMES,
     DATABASES,
     DESTROYERS,
     INTERPRETERS,
@@ -75,6 +76,8 @@ def _checked(c: Command) -> None:
         if (risky and not arg.literal and "=" not in arg.source) or re.search(r"\$\(|`|\$\{|\[", arg.text.strip("[]")):
             c.unseen(arg.source)
         name, sign, value = arg.text.partition("=")
+        if not sign and c.name not in ("test", "[", "[[") and re.fullmatch(DANGEROUS_NAMES, name):
+            c.add("unknown", why="shell_overrides", about=name)
         if sign and risky:
             from gongfu.permissions.shell.rate import assignment  # they need each other
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gongfu.permissions.shell import files, wrappers
 from gongfu.permissions.shell.command import Command
-from gongfu.permissions.shell.paths import is_system, touch
+from gongfu.permissions.shell.paths import is_system, real_path, touch
 from gongfu.permissions.shell.programs import HANDLERS, generic
 from gongfu.permissions.shell.state import Found, Redirect, Simple
 from gongfu.permissions.shell.tables import DANGEROUS_NAMES, MILD_NAMES, PURE, SHELLS, names
@@ -137,7 +137,7 @@ def _program_of_system(this: Command, text: str) -> bool:
     """Whether a path names a program of the system, which is then known by its name. Rates all others."""
     for place in this.state.places:
         path = text if text.startswith("/") else None if place is None else os.path.join(place, text)  # noqa: PTH118
-        real = None if path is None else os.path.realpath(path)
+        real = None if path is None else real_path(path)
         if real is None or not is_system(real) or this.state.workspace.contains(Path(real)):
             name = text.rpartition("/")[2]
             in_venv = re.search(r"(^|/)(\.?venv|env)/(bin|Scripts)/[^/]+$", text) or "/node_modules/.bin/" in f"/{text}"
@@ -166,6 +166,6 @@ def _standing(this: Command) -> None:
         if place is None:
             this.add("unknown", why="shell_somewhere", about=this.name)
             continue
-        real = os.path.realpath(place)
+        real = real_path(place)
         if not this.state.workspace.contains(Path(real)) and not is_system(real):
             this.add("outside", why="outside_command", about=real)

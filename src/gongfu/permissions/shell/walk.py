@@ -10,6 +10,7 @@ from gongfu.permissions.shell.gather import Gathered, Gatherer
 from gongfu.permissions.shell.grammar import parse, text_of
 from gongfu.permissions.shell.reading import WORDS, Reader, fault, named
 from gongfu.permissions.shell.state import Simple, State, TooMuch
+from gongfu.permissions.shell.tables import DANGEROUS_NAMES
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -192,6 +193,8 @@ class Walker:
         values = [word for value in named(node, "value") for word in self._reader.words(value)]
         known = all(w.literal and re.fullmatch(r"[\w./*?-]+", w.text) and not w.text.startswith("-") for w in values)
         name = "" if variable is None else text_of(variable)
+        if re.fullmatch(DANGEROUS_NAMES, name):
+            raise TooMuch("a loop sets a variable that changes what commands mean")
         if body is None or not known or not 0 < len(values) <= 8 or not self._set_once(name) or state.tainted:
             if body is None:
                 raise TooMuch("it does not fit the grammar of a shell")
