@@ -36,7 +36,7 @@ SHAPES = [
     "((1)); A", "[[ a ]] && A", "[ a ] || A", "function g { A; }; g", "A;\nB", "eval 'A'", "x=$(A)", "x=`A`; B",
     "echo A", "A; }", "A )",
 ]  # fmt: skip
-LOGGED = 'command_not_found_handle() { { printf "%s\\0" "$@"; printf "\\1"; } >> "$LOG"; }; eval "$LINE"; wait'
+LOGGED = 'command_not_found_handle() { printf "%s\\0" "$@" end-of-call >> "$LOG"; }; eval "$LINE"; wait'
 
 
 def word(rnd: random.Random, depth: int) -> str:
@@ -72,7 +72,7 @@ def ran(line: str, folder: Path) -> list[list[str]]:
         timeout=20,
         check=False,
     )
-    calls = log.read_bytes().split(b"\1")[:-1]
+    calls = log.read_bytes().split(b"end-of-call\0")[:-1]
     return [[word.decode() for word in call.split(b"\0")[:-1]] for call in calls]
 
 
