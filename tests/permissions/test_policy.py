@@ -216,6 +216,11 @@ def test_secrets_are_allowed_by_exact_words_only() -> None:
     assert decide(SHELL_SECRET, "ask", rules(allow=["read(.env)"])).verdict == "allow"
 
 
+def test_consent_to_a_secret_lets_the_command_see_it() -> None:
+    assert decide(SHELL_SECRET, "ask", rules(allow=["read(.env)"])).free
+    assert decide(SHELL_SECRET, "auto").free
+
+
 def test_hosts_allow_a_command_that_only_needs_them() -> None:
     part = Part(text="pip install x", ratings=("network", "run"), hosts=("pypi.org",))
     assert decide(shell("pip install x", part), "ask", rules(allow=["host(pypi.org)"])).verdict == "allow"

@@ -171,8 +171,8 @@ def _left(facts: CallFacts, mode: Mode, approved: Iterable[Part], *, fenced: boo
     parts = list(approved)
     ratings = {r for part in parts for r in part.ratings}
     settings = any(re.match(_GIT_SETTINGS, part.text) for part in parts)
-    protected = any(path.protected for path in facts.paths)
-    lifted = bool(ratings & _BEYOND) or settings or (protected and bool(parts))
+    protected = any(path.protected for path in facts.paths)  # each of them was consented to, or it would not run
+    lifted = bool(ratings & _BEYOND) or settings or protected
     return Decision(
         verdict="allow",
         rule="allowed",
