@@ -108,6 +108,17 @@ async def test_grave_parts_offer_no_grant_for_the_project(work: Path) -> None:
     assert (work / "a.txt").exists()
 
 
+async def test_a_line_whose_parts_hang_together_is_never_kept_for_the_project_with_a_grave_part(work: Path) -> None:
+    """What such a line grants is the line as a whole, the grave part with it."""
+    line = "D=.; touch one; rm -rf $D/*"
+    ran = await asked(work, line, say=lambda q: "project")
+    assert ran.grants == []
+    (question,) = ran.of(QuestionAsked)
+    assert "project" not in question.options
+    assert question.preview["apart"] is False
+    assert (await asked(work, line, say=lambda q: "deny")).questions == ran.questions
+
+
 async def test_a_grant_elsewhere_is_none_here(work: Path) -> None:
     await asked(work, "touch one", say=lambda q: "project")
     other = work.parent / "other"

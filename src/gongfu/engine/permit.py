@@ -17,7 +17,7 @@ from gongfu.engine.consent import Consent
 from gongfu.engine.guard import Said
 from gongfu.engine.judge import judged
 from gongfu.engine.pending import Pending
-from gongfu.permissions.grants import Grants, Scope
+from gongfu.permissions.grants import Grants, Scope, apart_from_grave
 from gongfu.permissions.policy import CallFacts, Decision, Mode, Need, decide
 from gongfu.tools.protocol import Facts, Leave
 from gongfu.workspace.root import Workspace
@@ -130,7 +130,8 @@ def _denial(text: str, decision: Decision, by: By, said: str = "") -> Denial:
 
 
 def _question(call: CallPart, facts: Facts, decision: Decision, *, hook: str, lasting: object) -> QuestionAsked:
-    """The question with everything that consent is needed for, one by one, in `preview["needs"]`."""
+    """The question with everything that consent is needed for, one by one, in `preview["needs"]`; `preview["apart"]` says
+    whether each can be granted by itself."""
     needs: list[dict[str, Any]] = [
         {
             "text": need.text,
@@ -141,7 +142,8 @@ def _question(call: CallPart, facts: Facts, decision: Decision, *, hook: str, la
         }
         for need in decision.needs
     ]
-    project = lasting is not None and not all(need.grave for need in decision.needs)
+    apart = len({need.key for need in decision.needs}) == len(needs)
+    project = lasting is not None and bool(apart_from_grave(decision.needs))
     return QuestionAsked(
         question=new_id("q"),
         about="permission",
@@ -151,5 +153,5 @@ def _question(call: CallPart, facts: Facts, decision: Decision, *, hook: str, la
         call=call.id,
         tool=call.name,
         reason=f"permissions.{decision.rule}",
-        preview={**facts.preview, "about": hook or decision.about, "needs": needs},
+        preview={**facts.preview, "about": hook or decision.about, "needs": needs, "apart": apart},
     )

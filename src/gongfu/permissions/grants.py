@@ -22,6 +22,13 @@ class Book(Protocol):
         ...
 
 
+def apart_from_grave(needs: Iterable[Need]) -> tuple[Need, ...]:
+    """Those of `needs` that can be allowed without allowing a grave one: parts that hang together share one key."""
+    given = tuple(needs)
+    grave = {need.key for need in given if need.grave}
+    return tuple(need for need in given if need.key not in grave)
+
+
 class Grants:
     """The grants of one session, and of its project where there is a `book`. A grant covers just the needs it names."""
 
@@ -37,7 +44,7 @@ class Grants:
         """
         taken = tuple(needs)
         self._seen |= {(tool, need.key) for need in taken}
-        lasting = [need for need in taken if not need.grave]
+        lasting = apart_from_grave(taken)
         if scope == "project" and self._open is not None and lasting:
             self._open().add(self._root, tool, lasting)
         return taken

@@ -181,16 +181,31 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "job_stopped": ("job {job} was stopped: {command}", "后台任务 {job} 已停止：{command}"),
     "decided_allow": ("allowed", "已允许"),
+    "decided_part": ("{decided} (only part {parts})", "{decided}（仅第 {parts} 部分）"),
+    "decided_parts": ("{decided} (only parts {parts})", "{decided}（仅第 {parts} 部分）"),
     "decided_session": ("allowed for this session", "本次会话都允许"),
     "decided_project": ("allowed for this project", "本项目都允许"),
     "decided_deny": ("refused", "已拒绝"),
-    "permission_choices": ("[y] yes  [s] yes, for this session  [n] no >", "[y] 允许  [s] 本次会话都允许  [n] 拒绝 >"),
-    "permission_choices_project": (
-        "[y] yes  [s] for this session  [p] for this project  [n] no >",
-        "[y] 允许  [s] 本次会话都允许  [p] 本项目都允许  [n] 拒绝 >",
+    "permission_choices": (
+        "[y] yes, once  [s] yes, for this session  [n] no >",
+        "[y] 允许一次  [s] 本次会话都允许  [n] 拒绝 >",
     ),
-    "permission_pick": ("(s 1 allows only part 1 from now on)", "（s 1 表示今后只允许第 1 部分）"),
-    "permission_once": ("only once or for this session", "只能允许一次或本次会话"),
+    "permission_choices_project": (
+        "[y] yes, once  [s] for this session  [p] for this project  [n] no >",
+        "[y] 允许一次  [s] 本次会话都允许  [p] 本项目都允许  [n] 拒绝 >",
+    ),
+    "permission_pick": (
+        "s 1,2 runs all of it now, and from now on only parts 1 and 2 unasked",
+        "s 1,2 表示这次全部运行，今后只有第 1、2 部分不再询问",
+    ),
+    "permission_grave": (
+        "! is remembered for this session at most, also after p",
+        "带 ! 的部分最多只在本次会话内记住，选 p 也一样",
+    ),
+    "permission_how": (
+        "Answer with one of the letters. Words after n are told to the model: n use pnpm",
+        "请输入方括号中的字母。n 后面的话会告诉模型：n 请用 pnpm",
+    ),
     "yes_no": ("[y] yes  [n] no >", "[y] 是  [n] 否 >"),
     "question_default": ("[{default}] ", "[{default}] "),
     "question_time": ("({seconds} s) ", "（{seconds} 秒）"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import Any, cast
@@ -12,7 +13,7 @@ import anyio
 from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.lines import Lines
-from gongfu.surfaces.cli.style import clean, one_line
+from gongfu.surfaces.cli.style import clean, laid_open, one_line
 from gongfu.surfaces.cli.width import wrap
 
 _PERMISSION = {
@@ -43,7 +44,7 @@ class Person:
 
     async def _permission(self, question: QuestionAsked) -> str:
         say, style, preview = self._cli.say, self._style, question.preview
-        title = one_line(question.text, 300)
+        title = one_line(laid_open(question.text), 300)
         if question.tool and not title.startswith(question.tool):
             title = f"{question.tool}  {title}"
         title = _named(question, title)
@@ -57,16 +58,30 @@ class Person:
         needs = cast("list[dict[str, Any]]", preview.get("needs") or [])
         for line in self._lines.needs(needs):
             self._out.line(line)
+        parts = len(needs) if preview.get("apart", True) and len(needs) > 1 else 0
+        self._hint(needs, parts, question.options)
         choices = say(_choices(question.options))
-        if len(needs) > 1 and "session" in question.options:
-            choices = f"{choices.removesuffix('>')}{say('permission_pick')} >"
         while True:
-            line = await self._read(f"  {choices} ")
+            line = await self._read("\n".join(f"  {row}" for row in self._wrapped(choices)) + " ")
             if line is None:
                 return "deny"
-            answer = _decided(line, question.options)
+            answer = _decided(line, question.options, parts)
             if answer:
                 return answer
+            for row in self._wrapped(say("permission_how")):
+                self._out.line(style.dim(f"  {row}"))
+
+    def _hint(self, needs: list[dict[str, Any]], parts: int, options: tuple[str, ...]) -> None:
+        """Say how parts are picked, and what a grave one means, where that is so."""
+        say, grave = self._cli.say, any(need.get("grave") for need in needs)
+        hints = [say("permission_pick")] if parts else []
+        hints += [say("permission_grave")] if grave and len(needs) > 1 and "project" in options else []
+        for hint in hints:
+            for row in self._wrapped(hint):
+                self._out.line(self._style.dim(f"  {row}"))
+
+    def _wrapped(self, text: str) -> list[str]:
+        return [row.strip() for row in wrap(text, max(20, self._cli.size()[0] - 4))]
 
     async def _question(self, question: QuestionAsked) -> str:
         say, style = self._cli.say, self._style
@@ -105,19 +120,21 @@ def _choices(options: tuple[str, ...]) -> str:
     return "permission_choices" if "session" in (options or ("session",)) else "yes_no"
 
 
-def _decided(line: str, options: tuple[str, ...]) -> str:
-    """What was typed as the answer to a permission; "" for what is none. Numbers after s or p pick parts."""
+def _decided(line: str, options: tuple[str, ...], parts: int) -> str:
+    """What was typed as the answer to a permission; "" for what is none. Numbers after s or p pick some of `parts`."""
     word, _, rest = line.strip().partition(" ")
-    answer = _PERMISSION.get(word.lower().rstrip(":,"), "")
+    answer = _PERMISSION.get(word.lower().rstrip(":,：，"), "")
     rest = rest.strip()
     if answer == "deny":
         return f"deny: {rest}" if rest else answer
     if answer in ("session", "project") and answer not in (options or ("session",)):
         return ""
-    numbers = rest.replace(",", " ").split()
-    if answer in ("session", "project") and numbers:
-        return f"{answer}:{','.join(numbers)}" if all(n.isdecimal() for n in numbers) else ""
-    return answer
+    numbers = re.split(r"[\s,，、]+", rest) if rest else []
+    if not numbers:
+        return answer
+    if answer == "allow" or not all(n.isdecimal() and 0 < int(n) <= parts for n in numbers):
+        return ""  # "yes, but ..." is not a yes to all of it
+    return f"{answer}:{','.join(numbers)}"
 
 
 def _named(question: QuestionAsked, text: str) -> str:

@@ -21,6 +21,11 @@ def clean(text: str) -> str:
     return re.sub(_CONTROL, _shown, text)
 
 
+def laid_open(text: str) -> str:
+    """`text` with every control character made visible and nothing dropped: for what somebody is to consent to."""
+    return re.sub(_CONTROL, _shown, text.replace("\r\n", "\n"))
+
+
 def _shown(match: re.Match[str]) -> str:
     code = ord(match.group())
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

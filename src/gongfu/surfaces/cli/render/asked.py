@@ -61,4 +61,7 @@ class Asked:
         if word not in (*_GRANTS, "deny"):
             return answer
         decided = self._lines.speech(f"decided_{word}")
+        if word in ("session", "project") and said:
+            name = "decided_part" if said.isdecimal() else "decided_parts"
+            return self._lines.speech(name, decided=decided, parts=said)
         return self._lines.speech("because", what=decided, why=said) if said else decided

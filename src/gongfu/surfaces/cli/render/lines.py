@@ -12,8 +12,8 @@ from gongfu.surfaces.cli.render.diff import diff_lines
 from gongfu.surfaces.cli.render.numbers import duration, money, tokens
 from gongfu.surfaces.cli.render.summary import singular, told
 from gongfu.surfaces.cli.speech import Speech
-from gongfu.surfaces.cli.style import Style, clean, one_line
-from gongfu.surfaces.cli.width import clip, width
+from gongfu.surfaces.cli.style import Style, clean, laid_open, one_line
+from gongfu.surfaces.cli.width import clip, width, wrap
 
 _ITEM_MARKS = {"pending": "☐", "in_progress": "▶", "done": "☑", "cancelled": "✗"}
 _INDENT = "  "
@@ -132,7 +132,7 @@ class Lines(Base, frozen=True):
                 lines = diff_lines(str(display.get("diff", "")), self.style, self.speech, limit=limit)
             case "command":
                 where = one_line(str(display.get("cwd", "")))
-                lines = [f"$ {line}" for line in clean(str(display.get("command", ""))).split("\n")]
+                lines = [f"$ {line}" for line in laid_open(str(display.get("command", ""))).split("\n")]
                 lines += [self.style.dim(self.speech("in_folder", path=where))] if where else []
             case "list":
                 lines = [one_line(str(item)) for item in cast("list[object]", display.get("items") or [])]
@@ -149,11 +149,22 @@ class Lines(Base, frozen=True):
             return []
         rows = list[str]()
         for number, need in enumerate(needs, 1):
-            text = one_line(clean(str(need.get("text", ""))), 160)
+            text = one_line(laid_open(str(need.get("text", ""))), 160)
             reason = self.speech.told(str(need.get("reason", "")), {"about": str(need.get("about", ""))})
-            row = f"{_INDENT}{number}. {text}  {self.style.dim(one_line(reason, 160))}"
-            rows.append(self.style.yellow("!") + row[1:] if need.get("grave") else row)
+            first, *more = self._need(f"{number}. ", text, one_line(reason, 160))
+            rows += [self.style.yellow("!") + first[1:] if need.get("grave") else first, *more]
         return rows
+
+    def _need(self, number: str, text: str, reason: str) -> list[str]:
+        """A part and why it is asked for: in one line, or where that is too long the reason below the part."""
+        line = f"{_INDENT}{number}{text}  "
+        if not self.columns or width(line) + width(reason) < self.columns:
+            return [line + self.style.dim(reason)]
+        margin = _INDENT + " " * len(number)
+        room = max(20, self.columns - len(margin) - 1)
+        first, *more = wrap(text, room)
+        below = [margin + self.style.dim(row) for row in wrap(reason, room)]
+        return [f"{_INDENT}{number}{first}", *(margin + row for row in more), *below]
 
     def todo(self, items: object) -> list[str]:
         """A todo list; `items` as in a display of kind "todo"."""
