@@ -1,0 +1,82 @@
+"""The permission question as a person sees it: nothing of a command is hidden, and an answer means what it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from gongfu.core import events as ev
+from gongfu.surfaces.cli.ask import _decided
+from gongfu.surfaces.cli.render.history import History
+from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.speech import Speech
+from gongfu.surfaces.cli.style import Style
+from gongfu.surfaces.cli.width import width
+
+from .events import entry
+
+WITH_PROJECT = ("allow", "session", "project", "deny")
+WITHOUT = ("allow", "session", "deny")
+
+
+@pytest.mark.parametrize(
+    ("typed", "options", "parts", "answer"),
+    [
+        ("y", WITHOUT, 0, "allow"),
+        ("", WITHOUT, 0, "deny"),
+        ("n use pnpm", WITHOUT, 0, "deny: use pnpm"),
+        ("否 用 pnpm", WITHOUT, 0, "deny: 用 pnpm"),
+        ("n, not that", WITHOUT, 0, "deny: not that"),
+        ("s", WITH_PROJECT, 3, "session"),
+        ("s 1,3", WITH_PROJECT, 3, "session:1,3"),
+        ("s 1，3", WITH_PROJECT, 3, "session:1,3"),
+        ("p 1 2", WITH_PROJECT, 3, "project:1,2"),
+        # what is no answer is asked again, and runs nothing
+        ("hmm", WITHOUT, 0, ""),
+        ("y but only the first", WITHOUT, 3, ""),
+        ("s 4", WITH_PROJECT, 3, ""),
+        ("s 0", WITH_PROJECT, 3, ""),
+        ("s 1 x", WITH_PROJECT, 3, ""),
+        ("s 1", WITH_PROJECT, 0, ""),
+        ("p", WITHOUT, 0, ""),
+    ],
+)
+def test_what_is_typed_means_what_it_says(typed: str, options: tuple[str, ...], parts: int, answer: str) -> None:
+    assert _decided(typed + "\n", options, parts) == answer
+
+
+def lines(columns: int = 0) -> Lines:
+    return Lines(style=Style(color=False), speech=Speech(language="en"), columns=columns)
+
+
+@pytest.mark.parametrize("hidden", ["\x1b]0; rm -rf x \x07", "\x1b[8m rm -rf x \x1b[0m", "\x1b[2K\r rm -rf x "])
+def test_no_character_of_a_command_is_hidden_from_who_consents(hidden: str) -> None:
+    shown = "\n".join(lines().preview({"kind": "command", "command": f"ls{hidden}b", "cwd": ""}))
+    assert "rm -rf x" in shown
+    assert "\\x1b" in shown
+    assert not {c for c in shown if c < " " and c != "\n"}
+
+
+@pytest.mark.parametrize("columns", [40, 80, 100])
+def test_parts_fit_the_terminal_and_the_grave_one_is_marked(columns: int) -> None:
+    needs = [
+        {"text": "python3 tools/build.py --with options", "reason": "permissions.rated_run", "grave": False},
+        {"text": "sudo rm -rf build", "reason": "permissions.shell_privilege", "about": "sudo", "grave": True},
+    ]
+    rows = lines(columns).needs(needs)
+    assert all(width(row) < columns for row in rows), rows
+    assert rows[0].startswith("  1. python3 tools")
+    assert [row[0] for row in rows if "." in row[:5]] == [" ", "!"]
+    assert "acts with other rights" in " ".join(" ".join(rows).split())
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("session:2", "allowed for this session (only part 2)"),
+        ("project:1,3", "allowed for this project (only parts 1,3)"),
+    ],
+)
+def test_a_session_that_is_read_again_says_which_parts_were_allowed(answer: str, said: str) -> None:
+    asked = ev.QuestionAsked(question="q", about="permission", text="touch z; rm y; ls", tool="shell", call="c0")
+    talk = [entry(asked), entry(ev.QuestionAnswered(question="q", answer=answer, by="person"))]
+    assert "".join(History(lines(), str).blocks(talk)) == f"? shell  touch z; rm y; ls → {said} (you)\n"
