@@ -12,7 +12,7 @@ from gongfu.permissions.shell.command import Command
 from gongfu.permissions.shell.paths import is_system, real_path, touch
 from gongfu.permissions.shell.programs import HANDLERS, generic
 from gongfu.permissions.shell.state import Found, Redirect, Simple
-from gongfu.permissions.shell.tables import DANGEROUS_NAMES, MILD_NAMES, PURE, SHELLS, names
+from gongfu.permissions.shell.tables import DANGEROUS_NAMES, INTERPRETERS, MILD_NAMES, PURE, SHELLS, names
 from gongfu.permissions.shell.walk import Walker
 from gongfu.permissions.shell.words import Word, quoted
 
@@ -130,7 +130,7 @@ def _family(name: str) -> str:
     short = re.sub(r"[-.]?\d+(\.\d+)*t?$", "", name)
     if short.startswith("mkfs"):
         return "mkfs"
-    return short if short in _HANDLERS else name
+    return short if short in INTERPRETERS or short in ("pip", "gcc", "clang") else name
 
 
 def _program_of_system(this: Command, text: str) -> bool:

@@ -50,11 +50,18 @@ def fault(root: Node, source: bytes) -> str:
                 gap = source[left.end_byte : right.start_byte]
                 if not gap:
                     continue
+                if dash_before(right, left.end_byte, source):
+                    continue
                 bare = gap.replace(b"\\\n", b"")
                 if bare.strip(b" \t\n") or not bare or (b"\n" in bare and node.type in _ONE_LINE):
                     return "it does not fit the grammar of a shell"
         waiting.extend(children)
     return ""
+
+
+def dash_before(node: Node, end: int, source: bytes) -> bool:
+    """Whether a lone `-` stands between `end` and a here-document: the grammar takes it for nothing."""
+    return node.type == "heredoc_redirect" and source[end : node.start_byte].strip(b" \t") == b"-"
 
 
 def no_more(text: str) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from gongfu.permissions.shell.gather import Gathered, Gatherer
 from gongfu.permissions.shell.grammar import parse, text_of
-from gongfu.permissions.shell.reading import WORDS, Reader, fault, named
+from gongfu.permissions.shell.reading import WORDS, Reader, dash_before, fault, named
 from gongfu.permissions.shell.state import Simple, State, TooMuch
 from gongfu.permissions.shell.tables import DANGEROUS_NAMES
+from gongfu.permissions.shell.words import literal
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 Rate: TypeAlias = Callable[["Walker", Simple], None]
+Owed: TypeAlias = "Sequence[Node | None]"  # redirections; None stands for a `-` before them
 
 _SETS = (
     r"\b(?:eval|source|read|declare|typeset|local|readonly|export|mapfile|readarray|getopts|unset|let|trap|alias)\b"
@@ -39,12 +41,13 @@ _SIMPLE = frozenset(
         "variable_assignments",
     ]
 )  # fmt: skip
+_TAKES = frozenset([*_SIMPLE, "redirected_statement"])
 
 
 class Walker:
     """Walks one source; a script inside it is walked by another one with the same state."""
 
-    __slots__ = ("_gather", "_in_control", "_pipe", "_rate", "_reader", "_source", "state")
+    __slots__ = ("_gather", "_in_control", "_owed", "_pipe", "_rate", "_reader", "_source", "state")
 
     def __init__(self, state: State, source: bytes, rate: Rate, *, in_control: bool = False) -> None:
         self.state = state
@@ -53,6 +56,7 @@ class Walker:
         self._reader = Reader(state, source, self._substituted)
         self._gather = Gatherer(self._reader)
         self._in_control = in_control
+        self._owed: dict[int, Owed] = {}
         self._pipe: tuple[str, ...] = ()
 
     def whole(self) -> str:
@@ -95,6 +99,13 @@ class Walker:
         """One node that is no word. `stdin` is what its commands read when they do not say."""
         self.state.enter()
         self.state.moved = None
+        owed = () if node.type in _TAKES else self._owed.pop(node.id, ())
+        self._kind(node, "file" if owed and stdin != "pipe" else stdin)
+        if owed:
+            self._lone_redirects(owed)
+        self.state.leave()
+
+    def _kind(self, node: Node, stdin: str) -> None:
         kind = node.type
         if kind in ("program", "compound_statement", "negated_command"):
             self._check_brace(node)
@@ -120,7 +131,6 @@ class Walker:
                 raise TooMuch("an expression could run a command")
         elif kind != "comment":
             raise TooMuch("it does not fit the grammar of a shell")
-        self.state.leave()
 
     @staticmethod
     def _check_brace(node: Node) -> None:
@@ -272,33 +282,46 @@ class Walker:
 
     def _redirected(self, node: Node, stdin: str) -> None:
         body = node.child_by_field_name("body")
-        redirects = [c for c in node.named_children if c.type.endswith("_redirect")]
+        redirects: Owed = [c for c in node.named_children if c.type.endswith("_redirect")]
+        if body is not None and redirects and dash_before(redirects[0], body.end_byte, self._source):
+            redirects = [None, *redirects]
+        redirects = [*redirects, *self._owed.pop(node.id, ())]
+        if body is not None and body.type in ("list", "pipeline"):
+            self._owed[_last(body).id] = redirects  # the grammar hangs them above; they belong to the last command
+            self.statement(body, stdin)
+            return
         if body is not None and body.type in _SIMPLE:
             self.command(body, stdin, redirects)
             return
         if body is not None:
-            self.statement(body, "file" if any(text_of(r).lstrip("0").startswith("<") for r in redirects) else stdin)
+            read = any(r is not None and text_of(r).lstrip("0").startswith("<") for r in redirects)
+            self.statement(body, "file" if read else stdin)
         self._lone_redirects(redirects)
 
-    def _lone_redirects(self, redirects: list[Node]) -> None:
+    def _lone_redirects(self, redirects: Owed) -> None:
         """Redirections without a command, or of a whole compound."""
         if redirects:
             gathered = Gathered("")
             for redirect in redirects:
+                if redirect is None:
+                    raise TooMuch("it does not fit the grammar of a shell")
                 self._gather.redirect(redirect, gathered)
             if gathered.words:  # they belong to a command that is read already
                 raise TooMuch("arguments stand behind a redirection")
             self._finish(gathered)
 
-    def command(self, node: Node, stdin: str, redirects: list[Node] | None = None) -> None:
+    def command(self, node: Node, stdin: str, redirects: Owed = ()) -> None:
         """A simple command with its redirections."""
         gathered = Gathered(stdin)
         if node.type == "variable_assignment":
             self._gather.assignment(node, gathered)
         else:
             self._gather.command(node, gathered)
-        for redirect in redirects or []:
-            self._gather.redirect(redirect, gathered)
+        for redirect in (*redirects, *self._owed.pop(node.id, ())):
+            if redirect is None:
+                gathered.words.append(literal("-"))
+            else:
+                self._gather.redirect(redirect, gathered)
         self._finish(gathered)
 
     def _finish(self, gathered: Gathered) -> None:
@@ -335,6 +358,13 @@ class Walker:
     def _set_once(self, name: str) -> bool:
         text = self._source.decode("utf-8", "replace")
         return len(re.findall(rf"(?<![\w${{]){name}\b", text)) == 1 and re.search(_SETS, text) is None
+
+
+def _last(node: Node) -> Node:
+    """The last command of a list or a pipe."""
+    while node.type in ("list", "pipeline"):
+        node = [c for c in node.named_children if c.type != "comment"][-1]
+    return node
 
 
 def _joined(*all_places: tuple[str | None, ...]) -> tuple[str | None, ...]:
