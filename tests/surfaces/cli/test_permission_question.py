@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gongfu.core import events as ev
+from gongfu.core.display import refusal_display
+from gongfu.core.messages import ResultPart
+from gongfu.core.words import Language
 from gongfu.surfaces.cli.ask import _decided
 from gongfu.surfaces.cli.render.history import History
 from gongfu.surfaces.cli.render.lines import Lines
@@ -80,3 +83,26 @@ def test_a_session_that_is_read_again_says_which_parts_were_allowed(answer: str,
     asked = ev.QuestionAsked(question="q", about="permission", text="touch z; rm y; ls", tool="shell", call="c0")
     talk = [entry(asked), entry(ev.QuestionAnswered(question="q", answer=answer, by="person"))]
     assert "".join(History(lines(), str).blocks(talk)) == f"? shell  touch z; rm y; ls → {said} (you)\n"
+
+
+@pytest.mark.parametrize("columns", [0, 40, 80, 100])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_why_a_call_was_refused_is_never_cut(columns: int, language: Language) -> None:
+    call = ToolCall(columns, language)
+    rows = call.refused(f"git push --force origin {'very-' * 20}long", about="git push --force origin main")
+    told = "".join("".join(rows).split())
+    for words in ("git push --force origin main", call.speech("refused_nobody", why="").strip(" ,，")):
+        assert "".join(words.split()) in told
+    assert columns == 0 or all(width(row) <= columns for row in rows), rows
+
+
+class ToolCall:
+    def __init__(self, columns: int, language: Language) -> None:
+        self.speech = Speech(language=language)
+        self._lines = Lines(style=Style(color=False), speech=self.speech, columns=columns)
+
+    def refused(self, command: str, *, about: str) -> list[str]:
+        display = refusal_display("permissions.shell_destructive", about=about, by="nobody", said="")
+        result = ResultPart(call_id="c0", text="no", status="refused")
+        started = ev.ToolStarted(call="c0", name="shell", title=command, arguments={})
+        return self._lines.tool(started, ev.ToolFinished(call="c0", name="shell", result=result, display=display))

@@ -45,6 +45,16 @@ def test_doctor_says_plainly_that_there_is_none(program: Program) -> None:
     assert "无：命令以你的全部权限运行" in program.call("doctor").out
 
 
+def test_the_line_above_a_turn_says_that_full_uses_no_sandbox(program: Program, serve: Serve) -> None:
+    need("bwrap")
+    serve(Call("shell", {"command": "echo out > ../outside"}), Say("Done."))
+    terminal = Terminal(program, "run", "--permission", "full", "do it")
+    assert terminal.end() == 0
+    assert (program.folder.parent / "outside").read_text() == "out\n"
+    assert "no sandbox in mode full: commands run with all your rights" in terminal.plain
+    assert "sandbox: " not in terminal.plain
+
+
 def test_without_a_sandbox_the_line_above_a_turn_says_so(program: Program, serve: Serve) -> None:
     serve(Say("Done."), Say("Done."), Say("Done."))
     before = Terminal(program, "run", "do it")

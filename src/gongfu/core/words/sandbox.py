@@ -8,6 +8,10 @@ TEXT = {
     "network_on": ("network on", "网络开放"),
     "status": ("sandbox: {kind}, {network}", "沙箱：{kind}，{network}"),
     "status_none": ("no sandbox: commands run with all your rights", "没有沙箱：命令以你的全部权限运行"),
+    "status_full": (
+        "no sandbox in mode full: commands run with all your rights",
+        "full 模式没有沙箱：命令以你的全部权限运行",
+    ),
     "status_refused": (
         "no sandbox, and one is required: commands are refused",
         "没有沙箱，而设置要求沙箱：命令会被拒绝",

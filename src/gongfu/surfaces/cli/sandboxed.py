@@ -9,6 +9,8 @@ from gongfu.surfaces.cli.cli import Cli
 def status(cli: Cli, app: App) -> str:
     """One line, without trying anything: `sandbox: bubblewrap, network off`, or plainly that there is none."""
     kind = app.sandbox.likely
+    if app.options.mode == "full" and (kind != "none" or not app.settings.sandbox.required):
+        return cli.say("sandbox.status_full")
     if kind == "none":
         refused = app.settings.sandbox.required and app.settings.sandbox.kind != "off"
         return cli.say("sandbox.status_refused" if refused else "sandbox.status_none")

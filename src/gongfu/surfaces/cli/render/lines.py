@@ -17,6 +17,7 @@ from gongfu.surfaces.cli.width import clip, width, wrap
 
 _ITEM_MARKS = {"pending": "☐", "in_progress": "▶", "done": "☑", "cancelled": "✗"}
 _INDENT = "  "
+_TITLE = 20  # cells that the title of a call gets at least
 
 
 class Closing(Base, frozen=True):
@@ -46,14 +47,28 @@ class Lines(Base, frozen=True):
 
         `seconds` is how long it ran (0: as the event says); `body` False leaves the line alone.
         """
-        line = self._tool_line(started, finished, seconds or finished.seconds)
-        return [line, *(self._display(finished) if body else ())]
+        why = self._too_long(finished)
+        line = self._tool_line(started, finished, seconds or finished.seconds, apart=bool(why))
+        return [line, *why, *(self._display(finished) if body else ())]
 
-    def _tool_line(self, started: ev.ToolStarted | None, finished: ev.ToolFinished, seconds: float) -> str:
+    def _too_long(self, finished: ev.ToolFinished) -> list[str]:
+        """Why a call was refused, in lines of its own where it does not fit beside the call: it is never cut."""
+        why = self._refusal(finished.display) if finished.result.status == "refused" else ""
+        if not self.columns or width(why) <= self._room(finished, self.speech("status_refused")):
+            return []
+        return [self.style.red(f"    {row}") for row in wrap(clean(why), max(20, self.columns - 5))]
+
+    def _room(self, finished: ev.ToolFinished, word: str) -> int:
+        """Cells for words beside a call, when its title takes few."""
+        return self.columns - width(one_line(finished.name, 60)) - width(word) - _TITLE - 10
+
+    def _tool_line(
+        self, started: ev.ToolStarted | None, finished: ev.ToolFinished, seconds: float, *, apart: bool
+    ) -> str:
         style, status, name = self.style, finished.result.status, one_line(finished.name, 60)
         exited = status in ("done", "failed") and finished.display.get("code") is not None
         paint = style.green if status == "done" and not finished.display.get("code") else style.red
-        outcome = self._outcome(finished, exited=exited)
+        outcome = self.speech("status_refused") if apart else self._outcome(finished, exited=exited)
         outcome = f"  → {outcome}" if outcome else ""
         time = f"  {duration(seconds)}" if seconds >= 0.05 else ""
         used = width(name) + width(outcome) + width(time) + 2
@@ -65,7 +80,7 @@ class Lines(Base, frozen=True):
         text = one_line(started.title or _arguments(started.arguments))
         if started.name == "todo":
             text = told(text, self.speech)
-        return f"  {clip(text, max(20, cells - 3))}" if text and text != started.name else ""
+        return f"  {clip(text, max(_TITLE, cells - 3))}" if text and text != started.name else ""
 
     def _outcome(self, finished: ev.ToolFinished, *, exited: bool) -> str:
         status = finished.result.status
@@ -79,7 +94,7 @@ class Lines(Base, frozen=True):
         if status == "done" or (exited and summary):
             return summary
         word = self.speech(f"status_{status}")
-        room = self.columns // 2 if self.columns else 160
+        room = self._room(finished, word) if self.columns else 160
         detail = clip(summary or self._refusal(finished.display) or one_line(finished.result.text), max(20, room))
         if not detail or status not in ("failed", "refused"):
             return word
