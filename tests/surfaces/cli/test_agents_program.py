@@ -102,10 +102,10 @@ def test_killed_in_the_middle_of_a_sub_agent_the_session_goes_on_with_one_result
 
     kill = Call("shell", {"command": "kill -9 $PPID; sleep 5"}, text="I begin.", when=CHILD)
     serve(kill, *[main] * 9)
-    killed = program.start("run", "--yes", "go")
+    killed = program.start("run", "--permission", "full", "go")
     killed.communicate(timeout=30)
     assert killed.returncode == -signal.SIGKILL
-    done = program.run("run", "--yes", "--continue")
+    done = program.run("run", "--permission", "full", "--continue")
     assert done.code == 0, done
     assert done.out == "Gone on.\n"
     with Database.open(program.home / "gongfu.db") as database:
@@ -134,10 +134,10 @@ def test_a_killed_sub_agent_can_be_gone_on_with_by_itself(program: Program, serv
         Call("task", {"task": "look", "role": "Be careful.", "tools": ["shell"]}),
         Say("never"),
     )
-    killed = program.start("run", "--yes", "go")
+    killed = program.start("run", "--permission", "full", "go")
     killed.communicate(timeout=30)
     family = json.loads(program.call("sessions", "--agents", "--json").out)["sessions"]
     (inner,) = [row["id"] for row in family if row["parent"]]
-    done = program.run("run", "--yes", "--session", inner)
+    done = program.run("run", "--permission", "full", "--session", inner)
     assert done.out == "The end of it.\n", done
     assert log.read_text() == "once\n"

@@ -20,7 +20,7 @@ _DISKS = r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|loop|dm-|mapper/|md|sr|mem|
 _MATCHES = 2_000
 
 
-NOWHERE = "/proc/self/root/unknown"
+NOWHERE = "/proc/self/fd/unknown"
 
 
 def real_path(path: str) -> str:
