@@ -109,7 +109,7 @@ class Command:
     def hosts(self) -> None:
         """Notes the hosts that its arguments name."""
         for text in self.texts():
-            for match in re.finditer(_URL, text):
+            for match in re.finditer(_URL, text) if "://" in text else ():
                 self.found.hosts[match[1].lower()] = None
 
 

@@ -377,7 +377,7 @@ def bad_signs(text: str) -> str:
     """Why a text has signs in it that shells and eyes read differently; "" when it has none."""
     if re.search("[\x00-\x08\x0b-\x1f\x7f]", text):
         return "it has control characters in it"
-    if re.search("[\u202a-\u202e\u2066-\u2069]", text):
+    if not text.isascii() and re.search("[\u202a-\u202e\u2066-\u2069]", text):
         return "it has characters in it that turn its direction"
     return ""
 

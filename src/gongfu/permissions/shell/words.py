@@ -37,14 +37,18 @@ def quoted(text: str, *, first: bool = False) -> str:
     """A literal word as a shell would take it back, in one line. `first`: it is the name of the command."""
     if re.fullmatch(_BARE, text) and not (first and "=" in text):
         return text
-    if re.search(_CONTROL, text):
+    if _has_control(text):
         return f"$'{_escaped(text)}'"
     return "'" + text.replace("'", "'\\''") + "'"
 
 
 def shown(source: str) -> str:
     """The source of a word that is not literal, in one line; two different ones never look alike."""
-    return f'$"{_escaped(source)}"' if re.search(_CONTROL, source) or source.startswith('$"') else source
+    return f'$"{_escaped(source)}"' if _has_control(source) or source.startswith('$"') else source
+
+
+def _has_control(text: str) -> bool:
+    return not text.isprintable() and re.search(_CONTROL, text) is not None
 
 
 def _escaped(text: str) -> str:
