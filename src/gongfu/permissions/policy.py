@@ -33,6 +33,7 @@ _GIT_SETTINGS = (
     r"(?:config|remote|branch|checkout|switch|push|submodule|worktree|init|lfs)\b"
 )
 _FLOWING = r"[$`*?\[{]|^(?:cd|pushd|popd|export|unset|set|declare|typeset|local|source|\.|shopt|\w+=)\b"
+_HOST = r"(?:[\w-]+\.)+[a-z][\w-]*|\d+(?:\.\d+){3}|\blocalhost\b"
 _DEFINING = r"\(\s*\)|\b(?:function|alias)\b"
 
 
@@ -92,9 +93,6 @@ class Decision(Base, frozen=True):
     free: bool = False
     network: bool = False
     write: bool = True
-
-
-ALLOW = Decision(verdict="allow", rule="allowed")
 
 
 NO_RULES = Rules()
@@ -226,10 +224,18 @@ def _parts(facts: CallFacts) -> tuple[Part, ...]:
 
 
 def _need(facts: CallFacts, part: Part) -> Need:
-    """Consent for a part. Where the parts of a line depend on each other, the whole line is what was seen."""
+    """Consent for a part. What cannot be seen through is granted only in the very line that was seen, and so are parts
+    that depend on each other. What reaches far and is fed by a pipe is granted with what feeds it.
+    """
     parts = _parts(facts)
-    apart = not re.search(_DEFINING, facts.command) and not any(re.search(_FLOWING, p.text) for p in parts)
+    apart = (
+        "unknown" not in part.ratings
+        and not re.search(_DEFINING, facts.command)
+        and not any(re.search(_FLOWING, p.text) for p in parts)
+    )
     text = part.text if apart else facts.command
+    if apart and part.fed and not set(part.ratings) <= _FREELY["auto"]:
+        text = f"{part.fed} | {text}"
     where = f"\0{facts.cwd}" if facts.cwd != facts.home else ""
     grave = bool(set(part.ratings) & _GRAVE)
     return Need(
@@ -253,11 +259,16 @@ def _subject(facts: CallFacts) -> Subject:
     parts = () if facts.line is None else facts.line.parts
     return Subject(
         tool=facts.tool,
-        commands=(*([facts.command] if facts.command else ()), *(p.text for p in parts)),
+        commands=(*([facts.command] if facts.command else ()), *(t for p in parts for t in (p.text, *p.also))),
         reads=tuple(p.path for p in facts.paths if not p.write) + facts.named,
         writes=tuple(p.path for p in facts.paths if p.write) + facts.named,
-        hosts=(*facts.hosts, *(h for p in parts for h in p.hosts)),
+        hosts=(*facts.hosts, *(h for p in parts for h in (*p.hosts, *_like_hosts(p)))),
     )
+
+
+def _like_hosts(part: Part) -> Iterable[str]:
+    """Whatever looks like the name of a host in a part that uses the network; The name of a file does no harm here."""
+    return re.findall(_HOST, part.text.lower()) if "network" in part.ratings else ()
 
 
 def _first(facts: CallFacts) -> str:
