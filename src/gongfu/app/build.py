@@ -9,7 +9,7 @@ from pathlib import Path
 from gongfu.app.app import App
 from gongfu.app.consent import rules_of
 from gongfu.app.options import Options
-from gongfu.app.trust import judge, notices
+from gongfu.app.trust import notices, standing
 from gongfu.config.load import Flags, Loaded, load
 from gongfu.config.paths import Places, places
 from gongfu.config.settings import Limits
@@ -73,7 +73,7 @@ def open(
         max_minutes=max_minutes,
         max_tokens=max_tokens,
     )
-    trusted = judge(where, workspace.root, trust=trust)
+    trusted = standing(where, workspace.root, trust=trust)
     loaded = load(
         where, project=workspace.root, project_trusted=trusted.trusted, env=variables, flags=flags, name=config
     )

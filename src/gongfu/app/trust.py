@@ -16,7 +16,7 @@ from gongfu.core.errors import UsageError, UserError
 from gongfu.permissions.trust import NOTHING, Findings, look
 from gongfu.workspace.names import show_name
 
-State: TypeAlias = Literal["nothing", "trusted", "run", "untrusted", "changed", "refused"]
+State: TypeAlias = Literal["nothing", "trusted", "run", "untrusted", "changed", "refused", "unknown"]
 
 VERSION: Final = 1
 _MOST_KEPT: Final = 20  # contents of one file that stay trusted: going back and forth between branches asks once
@@ -28,12 +28,13 @@ class Trust(Base, frozen=True):
 
     "nothing": nothing lies in it that could take effect, and nobody was asked. "trusted": by the person's word; "run":
     for this run only. "untrusted": nobody was asked; "changed": it was trusted, and what is in `changed` is new since;
-    "refused": the person said no to just this.
+    "refused": the person said no to just this. "unknown": what was said cannot be read; `why` tells.
     """
 
     state: State = "nothing"
     findings: Findings = NOTHING
     changed: tuple[str, ...] = ()
+    why: Notice | None = None
 
     @property
     def trusted(self) -> bool:
@@ -80,11 +81,30 @@ def judge(places: Places, root: Path, *, trust: bool = False) -> Trust:
     return Trust(state="changed", findings=findings, changed=changed)
 
 
+def standing(places: Places, root: Path, *, trust: bool = False) -> Trust:
+    """How the folder `root` stands for a run: as `judge`, but a list that cannot be read stops nothing. Then no folder
+    counts as trusted.
+    """
+    if trust:
+        return judge(places, root, trust=True)
+    try:
+        return judge(places, root)
+    except UserError as error:
+        found = look(root, own=places.home)
+        return Trust(
+            state="unknown",
+            findings=found,
+            why=Notice(key=error.key, values={name: str(value) for name, value in error.values.items()}),
+        )
+
+
 def notices(trust: Trust, others: tuple[Notice, ...]) -> tuple[Notice, ...]:
     """What the person should know: `others`, and what of the folder has no effect in one line, unless they said no."""
     rest = tuple(notice for notice in others if notice.key != "config.project_untrusted")
     if trust.trusted or trust.state == "refused" or not trust.findings.anything:
         return rest
+    if trust.why is not None:
+        return (trust.why, *rest)
     names = trust.changed or (*trust.findings.files, *(problem.name for problem in trust.findings.problems))
     shown = ", ".join(show_name(name)[:80] for name in names[:_NAMED])
     if len(names) > _NAMED:

@@ -95,7 +95,7 @@ def test_without_a_terminal_one_line_says_what_is_left_out(program: Program, ser
     done = program.call("run", "do")
     assert done.code == 0
     assert [line for line in done.err.splitlines() if "not trusted" in line] == [
-        "This folder is not trusted, so .gongfu/config.yaml has no effect. Look with `gongfu trust`."
+        "This folder is not trusted, so this has no effect: .gongfu/config.yaml. Look with `gongfu trust`."
     ]
     assert b"hooked" not in server.requests[-1].raw
     with_it = program.call("run", "--trust", "do")
@@ -109,6 +109,45 @@ def test_a_plain_folder_says_nothing(program: Program, serve: Serve) -> None:
     serve(Say("Done."))
     done = program.call("run", "do")
     assert (done.code, "trust" in done.err) == (0, False)
+
+
+def test_a_damaged_list_matters_only_where_something_is_to_be_trusted(program: Program, serve: Serve) -> None:
+    server = serve(Say("Done.", times=0))
+    program.home.mkdir(exist_ok=True)
+    (program.home / "trusted.json").write_text("{")
+    plain = program.call("run", "do")
+    assert (plain.code, "trust" in plain.err) == (0, False)
+    configured(program)
+    done = program.call("run", "do")
+    assert done.code == 0
+    assert done.err.count("trusted.json is no list of trusted folders") == 1
+    assert "has no effect" not in done.err
+    assert b"hooked" not in server.requests[-1].raw
+    asked = Terminal(program, "run", "do it")
+    assert asked.end() == 0
+    assert QUESTION not in asked.plain
+    assert program.call("trust", "--yes").code == 1
+    assert program.call("run", "--trust", "do").code == 0
+    assert b"hooked" in server.requests[-1].raw
+    assert "mend the file" in program.call("doctor").out
+    assert (program.home / "trusted.json").read_text() == "{"
+
+
+def test_after_a_no_nothing_more_is_said(program: Program, serve: Serve) -> None:
+    configured(program)
+    serve(Say("Done."))
+    asked = Terminal(program, "run", "do it")
+    asked.until("> ")
+    asked.type("2\n")
+    assert asked.end() == 0
+    assert "has no effect" not in asked.plain
+
+
+def test_no_part_of_a_command_to_be_trusted_is_hidden(program: Program) -> None:
+    configured(program, "true " + "x" * 300 + "; \\e]0;rm -rf y\\a")
+    shown = program.call("trust").out
+    assert "x" * 300 in shown
+    assert "rm -rf y" in shown
 
 
 def test_the_question_comes_once_and_yes_takes_effect_at_once(program: Program, serve: Serve) -> None:

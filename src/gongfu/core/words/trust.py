@@ -2,8 +2,8 @@
 
 TEXT = {
     "left_out": (
-        "This folder is not trusted, so {what} has no effect. Look with `gongfu trust`.",
-        "此文件夹未受信任，因此 {what} 不生效。请用 `gongfu trust` 查看。",
+        "This folder is not trusted, so this has no effect: {what}. Look with `gongfu trust`.",
+        "此文件夹未受信任，以下内容不生效：{what}。请用 `gongfu trust` 查看。",
     ),
     "left_out_changed": (
         "{what} changed since you trusted this folder, so nothing of the folder takes effect. Look with `gongfu trust`.",
@@ -51,6 +51,7 @@ TEXT = {
     "state_run": ("trusted for this run", "本次运行中受信任"),
     "state_untrusted": ("not trusted", "未受信任"),
     "state_changed": ("not trusted any more: something has changed", "不再受信任：有内容改变了"),
+    "state_unknown": ("not trusted: what you said of folders cannot be read", "未受信任：无法读取你的决定"),
     "state_refused": ("not trusted, as you said", "按你所说，未受信任"),
     # --- what was found
     "kind_settings": ("settings", "设置"),
@@ -71,10 +72,10 @@ TEXT = {
     "kind_too_many": ("too much to be looked at, cannot be trusted:", "过多而无法检查，无法信任："),
     "kind_unreadable": ("cannot be read, cannot be trusted:", "无法读取，无法信任："),
     "kind_unclear": ("file that cannot be understood", "无法理解的文件"),
-    "counted": ("{count} × {kind}", "{count} × {kind}"),
     "more": ("… and {count} more", "……另外 {count} 个"),
     "not_yet": ("{path} is not trusted.", "{path} 未受信任。"),
-    "here_is": ("In {path} would take effect:", "{path} 中会生效的有："),
+    "here_would": ("In {path} this would take effect:", "{path} 中的以下内容会生效："),
+    "here_takes_effect": ("In {path} this takes effect:", "{path} 中的以下内容已生效："),
     "new": ("changed", "已改变"),
     "nothing": (
         "Nothing in {path} would take effect; there is nothing to trust.",

@@ -9,13 +9,15 @@ from contextlib import contextmanager
 
 from gongfu.core.errors import UsageError
 from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.width import wrap
 
 _YES = {"y", "yes", "是", "好"}
 
 
 def confirm(cli: Cli, question: str) -> bool:
     """Whether the person says yes; anything else is no. Raises UsageError when nobody can be asked."""
-    line = ask_line(cli, f"{question} {cli.say('yes_no')} ")
+    asked = wrap(f"{question} {cli.say('yes_no')}", max(20, cli.size()[0] - 2))
+    line = ask_line(cli, "\n".join(row.strip() for row in asked) + " ")
     return line is not None and line.strip().lower() in _YES
 
 

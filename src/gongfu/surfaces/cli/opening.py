@@ -25,7 +25,7 @@ async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
 
         cli.speak(app.language)
         if await ask_about_trust(cli, app):
-            app = _made(cli, opening)
+            app = _made(cli, opening)  # as it is after the answer
     async with opened_with(cli, app):
         yield app
 

@@ -12,6 +12,6 @@ def project_trusted(found: Places, root: Path) -> bool:
     """Whether the folder `root` is trusted; False where it has no settings that could matter."""
     if not (root / PROJECT_FILE).exists():
         return False
-    from gongfu.app.trust import judge  # the app loads only where a project has settings
+    from gongfu.app.trust import standing  # the app loads only where a project has settings
 
-    return judge(found, root.resolve()).trusted
+    return standing(found, root.resolve()).trusted

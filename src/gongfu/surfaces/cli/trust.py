@@ -102,7 +102,7 @@ def _trust(cli: Cli, found: Places, root: Path, *, yes: bool, as_json: bool) -> 
     trusted = now.trusted
     if not as_json:
         if shown:
-            show_effects(cli, shown, name)
+            show_effects(cli, shown, name, trusted=trusted)
         if trusted or not yes:
             state = "is_trusted" if trusted else "not_yet" if shown else "nothing"
             cli.out.line(cli.say(f"trust.{state}", path=name))

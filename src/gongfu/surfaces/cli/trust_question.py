@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.style import one_line
+from gongfu.surfaces.cli.style import laid_open, one_line
 
 if TYPE_CHECKING:
     from gongfu.app import App
@@ -16,12 +15,12 @@ if TYPE_CHECKING:
 
 PROBLEMS = ("outside", "no_file", "too_large", "too_many", "unreadable")
 _MOST = 40
-_WIDEST = 160
+_WIDEST = 1_000  # a command is not to be trusted by its beginning
 
 
 async def ask_about_trust(cli: Cli, app: App) -> bool:
     """Ask the person at the terminal where something would take effect and nothing was said of it, and remember the
-    answer; whether the folder has become trusted.
+    answer; whether anything was remembered, and the app is to be made anew.
 
     The end of input or a mere Enter means no. What cannot be checked is told and not asked about.
     """
@@ -52,25 +51,19 @@ async def ask_about_trust(cli: Cli, app: App) -> bool:
         remember(app.places, root, trust.findings)
         return True
     refuse(app.places, root, trust.findings)
-    return False
+    return True
 
 
-def show_effects(cli: Cli, found: Sequence[Effect], root: str) -> None:
+def show_effects(cli: Cli, found: Sequence[Effect], root: str, *, trusted: bool = False) -> None:
     """List what would take effect, one line each, with what could steer a terminal made visible."""
     out = cli.out if cli.out.tty or not cli.err.tty else cli.err
     style = cli.out_style if out is cli.out else cli.err_style
-    counts = Counter(effect.kind for effect in found)
-    what = ", ".join(
-        cli.say("trust.counted", count=n, kind=cli.say(f"trust.kind_{kind}"))
-        for kind, n in counts.items()
-        if kind not in PROBLEMS
-    )
-    out.line(f"{style.bold(cli.say('trust.here_is', path=one_line(root)))} {what}")
+    out.line(style.bold(cli.say("trust.here_takes_effect" if trusted else "trust.here_would", path=one_line(root))))
     for effect in found[:_MOST]:
         kind = cli.say(f"trust.kind_{effect.kind}")
         painted = style.red(kind) if effect.kind in PROBLEMS else style.dim(kind)
         new = f" {style.yellow(cli.say('trust.new'))}" if effect.new else ""
-        runs = f"  {style.cyan(one_line(effect.runs, _WIDEST))}" if effect.runs else ""
-        out.line(f"  {painted} {one_line(effect.name, _WIDEST)}{runs}{new}")
+        runs = f"  {style.cyan(one_line(laid_open(effect.runs), _WIDEST))}" if effect.runs else ""
+        out.line(f"  {painted} {one_line(laid_open(effect.name), _WIDEST)}{runs}{new}")
     if len(found) > _MOST:
         out.line(f"  {cli.say('trust.more', count=len(found) - _MOST)}")
