@@ -25,7 +25,10 @@ class Part(Base, frozen=True):
 
     `text` is its source, put in one line with single spaces: what a grant names. `ratings` are sorted and never empty.
     `why` says what is grave in it, as a key of the catalogue of messages below `permissions.` ("" for nothing), with
-    `about`: the word that it is about. `hosts` are those that it names.
+    `about`: the word that it is about. `hosts` are those that it names. `also` are
+    other names of what it runs, for rules that forbid: without folders, quotes, assignments and redirections, the
+    command inside a wrapper, git without options of its own. `fed` is what a pipe
+    feeds it.
     """
 
     text: str
@@ -33,6 +36,8 @@ class Part(Base, frozen=True):
     why: str = ""
     about: str = ""
     hosts: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    fed: str = ""
 
 
 class Line(Base, frozen=True):

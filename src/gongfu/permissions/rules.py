@@ -88,14 +88,19 @@ class Rules(Base, frozen=True):
             case "host":
                 return any(fits_host(rule.pattern, h) for h in subject.hosts)
             case "path" | "read" | "write":
-                return any(self._fits_path(rule.pattern, p) for p in paths)
+                return self._holds_for(rule.pattern, paths)
             case "tool":
                 return _fits_name(rule.name, subject.tool) and (
                     not rule.pattern
                     or any(fits_command(rule.pattern, c) for c in subject.commands)
-                    or any(self._fits_path(rule.pattern, p) for p in paths)
+                    or self._holds_for(rule.pattern, paths)
                     or any(fits_host(rule.pattern, h) for h in subject.hosts)
                 )
+
+    def _holds_for(self, pattern: str, paths: Iterable[str]) -> bool:
+        """Whether a strict rule is about one of the paths. All that is in a folder is reached through the folder."""
+        folder = pattern.removesuffix("/**")
+        return any(self._fits_path(pattern, p) or (folder != pattern and self._fits_path(folder, p)) for p in paths)
 
     def allows_part(self, tool: str, part: Part) -> bool:
         """Whether a rule allows this part of a command line.

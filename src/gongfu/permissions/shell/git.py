@@ -7,7 +7,7 @@ import re
 from gongfu.permissions.shell.command import Command, is_option
 from gongfu.permissions.shell.git_verbs import SPECIAL, lose
 from gongfu.permissions.shell.tables import names
-from gongfu.permissions.shell.words import Word
+from gongfu.permissions.shell.words import Word, literal
 
 _READS = names(
     "status log diff show rev-parse ls-files ls-tree blame annotate describe rev-list cat-file shortlog name-rev "
@@ -51,6 +51,7 @@ def git(c: Command) -> None:
         c.add("read")
         return
     verb, args = rest[0].text, rest[1:]
+    c.found.named([literal("git"), *rest])
     if not rest[0].plain:
         c.unseen(rest[0].source)
         return

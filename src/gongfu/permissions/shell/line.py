@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from gongfu.permissions.rating import Line, Part, Rating
 from gongfu.permissions.shell.rate import rate
 from gongfu.permissions.shell.state import Simple, State, TooMuch
@@ -95,6 +97,6 @@ def _with_secrets(parts: tuple[Part, ...], command: str, cwd: Path, workspace: W
     for i, part in enumerate(parts):
         if named[0].name in part.text or i == len(parts) - 1:
             ratings: tuple[Rating, ...] = tuple(sorted({*part.ratings, "credential"}))
-            grave = Part(text=part.text, ratings=ratings, why="protected_secret", about=name, hosts=part.hosts)
+            grave = replace(part, ratings=ratings, why="protected_secret", about=name)
             return (*parts[:i], grave, *parts[i + 1 :])
     return parts

@@ -36,7 +36,7 @@ def rate(walker: Walker, simple: Simple) -> None:
     text = canonical(simple)
     if simple.stdin == "pipe" and _takes_code(simple):
         text = " | ".join((*simple.before, text))
-    found = state.found(text)
+    found = state.found(text, " | ".join(simple.before))
     for redirect in simple.redirects:
         _redirect(redirect, found, walker)
     for name, word in simple.assigned:
@@ -80,6 +80,7 @@ def assignment(name: str, word: Word, found: Found) -> None:
 def command(walker: Walker, simple: Simple, found: Found, words: Sequence[Word]) -> None:
     """Rate the words of a command; a wrapper comes back here with what it runs."""
     first = words[0]
+    found.named(words)
     if (
         first.text in _RESERVED
         or not first.plain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,12 +80,14 @@ class State:
         """One level up."""
         self.depth -= 1
 
-    def found(self, text: str) -> Found:
-        """The part of this text; the same for one that was met before."""
+    def found(self, text: str, fed: str = "") -> Found:
+        """The part of this text which a pipe feeds with `fed`; the same for one that was met before."""
         self.order += 1
         if self.order > MAX_PARTS:
             raise TooMuch("it has too many commands in it")
-        return self.parts.setdefault(text, Found(text))
+        found = self.parts.setdefault(f"{fed}\0{text}", Found(text))
+        found.fed = fed
+        return found
 
 
 def _near(path: str, workspace: Workspace) -> tuple[str, ...]:
@@ -97,7 +99,7 @@ def _near(path: str, workspace: Workspace) -> tuple[str, ...]:
 class Found:
     """A part while it is being rated."""
 
-    __slots__ = ("about", "hosts", "ratings", "text", "why")
+    __slots__ = ("about", "also", "fed", "hosts", "ratings", "text", "why")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -105,6 +107,8 @@ class Found:
         self.why = ""
         self.about = ""
         self.hosts: dict[str, None] = {}
+        self.also: dict[str, None] = {}
+        self.fed = ""
 
     def add(self, *ratings: Rating, why: str = "", about: str = "") -> None:
         """Further ratings; the first reason stays."""
@@ -112,7 +116,17 @@ class Found:
         if why and not self.why:
             self.why, self.about = why, about
 
+    def named(self, words: Iterable[Word]) -> None:
+        """Another name of what it runs."""
+        texts = [word.text if word.literal else word.source for word in words]
+        texts[0] = texts[0].rpartition("/")[2]
+        self.also[" ".join(texts)] = None
+
     def part(self) -> Part:
         """The part as it is handed out."""
         ratings = tuple(sorted(self.ratings)) or ("read",)
-        return Part(text=self.text, ratings=ratings, why=self.why, about=self.about[:200], hosts=tuple(self.hosts))
+        return Part(
+            text=self.text, ratings=ratings, why=self.why, about=self.about[:200], hosts=tuple(self.hosts),
+            also=tuple(text for text in self.also if text != self.text),
+            fed=self.fed,
+        )  # fmt: skip
