@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gongfu.config.load import ANY_MODEL, Flags, Loaded, load, names
 from gongfu.config.paths import Places
-from gongfu.config.settings import Provider, Settings
+from gongfu.config.settings import ProjectProvider, Provider, Settings
 from gongfu.core.errors import ConfigError, UsageError, UserError
 
 from .conftest import SAMPLE, write
@@ -163,7 +163,7 @@ def test_a_key_of_the_user_never_goes_to_an_address_of_the_project(home: Places,
     write(home.config, "providers: {a: {base_url: https://good, api_key: secret}, b: {api_key: other}}\n")
     write(tmp_path / "p/.gongfu/config.yaml", "providers: {a: {base_url: https://elsewhere}}\n")
     loaded = read(home, project=tmp_path / "p", project_trusted=True)
-    assert loaded.settings.providers["a"] == Provider(base_url="https://elsewhere")
+    assert loaded.settings.providers["a"] == ProjectProvider(base_url="https://elsewhere")
     assert loaded.settings.providers["b"].api_key == "other"
     assert "providers.a.api_key" not in loaded.origins
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gongfu.config.hooks import hooks_of
 from gongfu.config.load import Flags, Loaded, load
 from gongfu.config.paths import Places
 from gongfu.config.project import STRICTNESS, tightened
-from gongfu.config.settings import Settings
+from gongfu.config.settings import ProjectHook, ProjectProvider, Settings
 
 
 @pytest.fixture
@@ -88,13 +90,68 @@ def test_what_tightens_is_taken(places: Places, tmp_path: Path) -> None:
 def test_hooks_of_the_person_stay_whatever_the_shapes(places: Places, tmp_path: Path) -> None:
     ours = "hooks: [{event: before_tool, command: COMMAND}]"
     claude = "hooks: {PreToolUse: [{matcher: '', hooks: [{type: command, command: COMMAND}]}]}"
-    from gongfu.config.hooks import hooks_of
-
     for first in (ours, claude):
         for second in (ours, claude, "hooks: []", "hooks: {}", ""):
             one, two = first.replace("COMMAND", "mine"), second.replace("COMMAND", "theirs")
             hooks = hooks_of(merged(places, tmp_path, one, two).settings.hooks)
             assert [hook.command for hook in hooks] == (["mine", "theirs"] if "COMMAND" in second else ["mine"])
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_a_project_brings_is_known_as_its_own(places: Places, tmp_path: Path, first: bool) -> None:
+    shapes = (
+        "hooks: [{event: before_tool, command: COMMAND}, {event: prompt, command: COMMAND}]",
+        "hooks: {PreToolUse: [{hooks: [{type: command, command: COMMAND}, {type: command, command: COMMAND}]}]}",
+    )
+    for theirs in shapes:
+        mine = shapes[0] if first else ""
+        user = (
+            mine.replace("COMMAND", "mine") + "\nproviders: {a: {base_url: 'https://a'}, b: {base_url: 'https://b'}}\n"
+        )
+        project = (
+            theirs.replace("COMMAND", "theirs") + "\nproviders: {b: {proxy: 'http://p'}, c: {base_url: 'https://c'}}"
+        )
+        settings = merged(places, tmp_path, user, project).settings
+        hooks = hooks_of(settings.hooks)
+        assert [(hook.command, isinstance(hook, ProjectHook)) for hook in hooks] == [
+            *([("mine", False)] * 2 if first else []), *[("theirs", True)] * 2,
+        ]  # fmt: skip
+        assert {name: isinstance(one, ProjectProvider) for name, one in settings.providers.items()} == {
+            "a": False, "b": True, "c": True,
+        }  # fmt: skip
+        assert settings.providers["b"].base_url == ""
+
+
+@pytest.mark.parametrize("key", ["api_key: '${MY_KEY}'", "headers: {X: 'a ${MY_KEY}'}", "ca_file: '${MY_KEY}'"])
+def test_no_variable_of_the_person_goes_where_a_project_says(places: Places, tmp_path: Path, key: str) -> None:
+    places.home.mkdir()
+    places.config.write_text("providers: {b: {base_url: 'https://mine', api_key: '${MY_KEY}'}}\n")
+    own = tmp_path / "project/.gongfu/config.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"providers:\n  b: {{base_url: 'https://theirs', {key}}}\n  c: {{base_url: 'https://plain'}}\n")
+    loaded = load(places, project=tmp_path / "project", project_trusted=True, env={"MY_KEY": "secret"}, flags=Flags())
+    assert [(n.key, n.values["name"]) for n in loaded.notices] == [("config.project_key", "providers.b")]
+    providers = loaded.settings.providers
+    assert (providers["b"].base_url, providers["b"].api_key) == ("https://mine", "secret")
+    assert providers["c"].base_url == "https://plain"
+
+
+def test_settings_that_are_not_those_that_were_trusted_are_left_out(places: Places, tmp_path: Path) -> None:
+    own = tmp_path / "project/.gongfu/config.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("limits: {max_steps: 3}\n")
+    seen = sha256(own.read_bytes()).hexdigest()
+
+    def steps(digest: str | None) -> tuple[int, list[str]]:
+        loaded = load(
+            places, project=tmp_path / "project", project_trusted=True, env={}, flags=Flags(), digest=digest
+        )  # fmt: skip
+        return loaded.settings.limits.max_steps, [notice.key for notice in loaded.notices]
+
+    assert steps(seen) == (3, [])
+    own.write_text("limits: {max_steps: 4}\n")
+    assert steps(seen) == steps("") == (200, ["config.project_changed"])
+    assert steps(None) == (4, [])
 
 
 MODES = st.sampled_from([*STRICTNESS])

@@ -10,7 +10,7 @@ from gongfu.app.app import App
 from gongfu.app.consent import rules_of
 from gongfu.app.options import Options
 from gongfu.app.trust import notices, standing
-from gongfu.config.load import Flags, Loaded, load
+from gongfu.config.load import PROJECT_FILE, Flags, Loaded, load
 from gongfu.config.paths import Places, places
 from gongfu.config.settings import Limits
 from gongfu.core.errors import UsageError
@@ -75,8 +75,9 @@ def open(
     )
     trusted = standing(where, workspace.root, trust=trust)
     loaded = load(
-        where, project=workspace.root, project_trusted=trusted.trusted, env=variables, flags=flags, name=config
-    )
+        where, project=workspace.root, project_trusted=trusted.trusted, env=variables, flags=flags, name=config,
+        digest=trusted.findings.files.get(PROJECT_FILE.as_posix(), ""),
+    )  # fmt: skip
     mode: Mode = "auto" if yes and not permission else loaded.settings.permission.mode
     return App(
         Options(

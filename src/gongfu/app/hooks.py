@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import anyio.abc
+from anyio import to_thread
 
+from gongfu.app.trust import as_trusted
 from gongfu.config.hooks import hooks_of
 from gongfu.core.errors import UserError
 from gongfu.core.events import AnyEvent
@@ -52,6 +55,7 @@ def hooks_for(app: App, session: Session, tasks: anyio.abc.TaskGroup) -> Hooking
         common=common,
         emit=emit,
         tasks=tasks,
+        as_trusted=partial(to_thread.run_sync, partial(as_trusted, app.places, workspace.root, app.options.trust)),
     )
 
 

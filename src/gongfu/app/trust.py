@@ -98,6 +98,16 @@ def standing(places: Places, root: Path, *, trust: bool = False) -> Trust:
         )
 
 
+def as_trusted(places: Places, root: Path, trust: Trust) -> bool:
+    """Whether what lies in the folder `root` is what the person trusted, at the start of this run (`trust`) or ever."""
+    if look(root, own=places.home) == trust.findings:
+        return trust.trusted
+    try:
+        return judge(places, root).trusted
+    except UserError:
+        return False
+
+
 def notices(trust: Trust, others: tuple[Notice, ...]) -> tuple[Notice, ...]:
     """What the person should know: `others`, and what of the folder has no effect in one line, unless they said no."""
     rest = tuple(notice for notice in others if notice.key != "config.project_untrusted")

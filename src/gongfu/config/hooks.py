@@ -53,6 +53,11 @@ def joined(first: Any, second: Any) -> Any:
     return [*_listed(first), *_listed(second)]
 
 
+def count_of(given: Any) -> int:
+    """How many hooks plain data holds."""
+    return len(_listed(given))
+
+
 def _listed(given: Any) -> list[Any]:
     if not isinstance(given, dict):
         return cast("list[Any]", given)

@@ -12,7 +12,7 @@ import msgspec
 from gongfu.config.document import KeyPath, dotted
 from gongfu.config.layer import Layer, expanded, read_layer, shown
 from gongfu.config.paths import Places
-from gongfu.config.project import tightened
+from gongfu.config.project import marked, tightened, without_references
 from gongfu.config.settings import Settings
 from gongfu.core.base import Base
 from gongfu.core.errors import ConfigError, UsageError
@@ -89,10 +89,12 @@ def load(
     env: Mapping[str, str],
     flags: Flags,
     name: str = "",
+    digest: str | None = None,
 ) -> Loaded:
     """The settings for a run in `project` (the workspace root, None for none).
 
-    `name` is a named configuration that takes the place of the user file. Raises ConfigError with file, line and
+    `name` is a named configuration that takes the place of the user file. `digest` is the SHA-256 of the project's file
+    as it was trusted: another one is left out (None: whatever is there). Raises ConfigError with file, line and
     column for a file that is wrong, UsageError for a variable, a flag or a name that is.
     """
     stack = _Stack()
@@ -104,7 +106,10 @@ def load(
         if not project_trusted:
             stack.notices.append(Notice(key="config.project_untrusted", values={"file": str(own)}))
         elif layer := read_layer(own, places.cache):
-            stack.add(stack.tightened(expanded(layer, env), layer.file), layer.file, whole=("providers",))
+            if digest is None or _digest(own) == digest:
+                stack.add_project(layer, env)
+            else:
+                stack.notices.append(Notice(key="config.project_changed", values={"file": str(own)}))
     stack.add_variables(env)
     stack.add_flags(flags)
     stack.add_window(env, flags)
@@ -149,6 +154,15 @@ def _project_file(project: Path, places: Places) -> Path | None:
     return file
 
 
+def _digest(file: Path) -> str:
+    from hashlib import sha256  # only where a project has settings
+
+    try:
+        return sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
 class _Stack:
     """Settings as plain data while layer comes upon layer."""
 
@@ -157,6 +171,8 @@ class _Stack:
         self.origins: dict[str, str] = {}
         self.notices: list[Notice] = []
         self._given: list[tuple[str, KeyPath, str]] = []
+        self._hooks = 0  # those of the project, which are the last
+        self._providers: tuple[str, ...] = ()  # those of the project
 
     def add(self, data: dict[str, Any], origin: str, *, whole: tuple[str, ...] = ()) -> None:
         """Lay `data` over what is there. Entries of the tables in `whole` replace, never mix with, those of before:
@@ -184,14 +200,20 @@ class _Stack:
                 if isinstance(value, dict):  # hooks in the shape of Claude Code: one value, shown by its events
                     self.origins.update((dotted((key, event)), origin) for event in cast("dict[str, Any]", value))
 
-    def tightened(self, data: dict[str, Any], file: str) -> dict[str, Any]:
-        """What a project may set of `data`; the person is told what is not taken."""
+    def add_project(self, layer: Layer, env: Mapping[str, str]) -> None:
+        """Lay what a project may set over what is there; the person is told what is not taken."""
 
-        def refused(path: KeyPath) -> None:
-            values = {"file": file, "name": dotted(path)}
-            self.notices.append(Notice(key="config.project_loosens", values=values))
+        def refused(path: KeyPath, key: str = "config.project_loosens") -> None:
+            self.notices.append(Notice(key=key, values={"file": layer.file, "name": dotted(path)}))
 
-        return tightened(data, self.data, refused)
+        layer = without_references(layer, lambda path: refused(path, "config.project_key"))
+        data = tightened(expanded(layer, env), self.data, refused)
+        self._providers = tuple(data.get("providers", ()))
+        if given := data.get("hooks"):
+            from gongfu.config.hooks import count_of  # only where a project has hooks
+
+            self._hooks = count_of(given)
+        self.add(data, layer.file, whole=("providers",))
 
     def notice_readable(self, layer: Layer) -> None:
         """Tell when others on this machine can read a file that holds keys."""
@@ -232,6 +254,8 @@ class _Stack:
             settings = msgspec.convert(self.data, Settings) if self.data else Settings()
         except msgspec.ValidationError as error:
             raise self._culprit() or ConfigError("config.unfit", reason=error) from error
+        if self._hooks or self._providers:
+            settings = marked(settings, hooks=self._hooks, providers=self._providers)
         return Loaded(settings=settings, origins=self.origins, notices=tuple(self.notices))
 
     def _culprit(self) -> UsageError | None:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final, cast
 
+import msgspec
+
 from gongfu.config.document import KeyPath
-from gongfu.config.settings import Limits, Permission, PermissionMode, Sandbox
+from gongfu.config.layer import Layer
+from gongfu.config.settings import (
+    Limits,
+    Permission,
+    PermissionMode,
+    ProjectHook,
+    ProjectProvider,
+    Sandbox,
+    Settings,
+)
 
 STRICTNESS: Final[dict[PermissionMode, int]] = {"plan": 0, "ask": 1, "edits": 2, "auto": 3, "full": 4}
 """Permission modes from the strictest to the freest."""
@@ -32,6 +43,37 @@ def tightened(data: Table, before: Table, refused: Callable[[KeyPath], None]) ->
     for path in _ADDED:
         _append(data, before, path)
     return data
+
+
+def without_references(layer: Layer, refused: Callable[[KeyPath], None]) -> Layer:
+    """A project's settings without the providers that would send a variable of the person's environment somewhere."""
+    told = dict.fromkeys(r.path[:2] for r in layer.references if r.path[0] == "providers")
+    for path in told:
+        layer.data["providers"].pop(path[1])
+        refused(path)
+    left = tuple(r for r in layer.references if r.path[:2] not in told)
+    return msgspec.structs.replace(layer, references=left) if told else layer
+
+
+def marked(settings: Settings, *, hooks: int, providers: Collection[str]) -> Settings:
+    """The settings with those `providers` and the last so many `hooks` known as the project's."""
+    if hooks:
+        from gongfu.config.hooks import hooks_of  # only where a project has hooks
+
+        every = hooks_of(settings.hooks)
+        mine, theirs = every[:-hooks], every[-hooks:]
+        settings = msgspec.structs.replace(settings, hooks=(*mine, *(ProjectHook(**_fields(hook)) for hook in theirs)))
+    if providers:
+        known = {
+            name: ProjectProvider(**_fields(one)) if name in providers else one
+            for name, one in settings.providers.items()
+        }
+        settings = msgspec.structs.replace(settings, providers=known)
+    return settings
+
+
+def _fields(value: msgspec.Struct) -> Table:
+    return {name: getattr(value, name) for name in value.__struct_fields__}
 
 
 def _looser(data: Table, before: Table) -> Iterator[KeyPath]:

@@ -45,6 +45,10 @@ class Provider(Section, frozen=True):
     script: Annotated[str, Meta(description="For `scripted`: the file with the script that is played.")] = ""
 
 
+class ProjectProvider(Provider, frozen=True):
+    """One that a project's settings name: no key of the person goes there."""
+
+
 class ModelSettings(Section, frozen=True):
     """What is known or wanted of one `provider/model`; what is left out comes from the catalog."""
 
@@ -115,6 +119,10 @@ class Hook(Section, frozen=True):
             description="Whose JSON it reads and writes; with `claude`, `match` is a regular expression on its names."
         ),
     ] = "gongfu"
+
+
+class ProjectHook(Hook, frozen=True):
+    """One of a project's settings: it may only tighten."""
 
 
 class Retention(Section, frozen=True):

@@ -78,12 +78,16 @@ class Attempt:
         self.ruling: Ruling | None = None
         self.note: Callable[[Message], None] = lambda _: None  # takes notes of hooks for the next request
 
+    def may_change(self, tool: str) -> bool:
+        """Whether a hook may give a call of `tool` other arguments."""
+        return self._hooks is not None and self._hooks.wants("before_tool", tool)
+
     async def run(
         self, call: CallPart, tool: Tool, args: dict[str, Any], *, room: int, started: Callable[[], None]
     ) -> Outcome | Refused:
         """Judge and run one call with validated arguments; `started` is called when the tool itself begins."""
         said = Said()
-        if self._hooks is not None and self._hooks.wants("before_tool", call.name):
+        if self._hooks is not None and self.may_change(call.name):
             from gongfu.engine.hooked_calls import ask_before  # only where there are hooks
 
             args, said = await ask_before(self._hooks, call, tool, args, self.note)

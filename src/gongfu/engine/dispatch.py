@@ -26,7 +26,7 @@ from gongfu.engine.attempt import Attempt, Refused
 from gongfu.engine.circles import IN_VAIN, TOLD, Circles
 from gongfu.engine.stream import EventStream
 from gongfu.tools.output import bound
-from gongfu.tools.protocol import Claim, Outcome
+from gongfu.tools.protocol import Claim, Outcome, Tool
 from gongfu.tools.registry import Registry
 from gongfu.tools.validate import validate
 
@@ -149,11 +149,18 @@ class Dispatcher:
             checked = validate(tool.spec.parameters, msgspec.json.decode(call.arguments, type=dict[str, Any]))
             if checked.problem:
                 return _done(call, f"Wrong arguments for {call.name}: {checked.problem}", "failed")
-            return _Job(call=call, tool=tool, args=checked.args, claims=tool.claims(checked.args))
+            return _Job(call=call, tool=tool, args=checked.args, claims=self._claims(tool, checked.args))
         except (ToolFailure, msgspec.DecodeError) as failure:
             return _done(call, str(failure), "failed")
         except RecursionError:
             return _done(call, "The arguments are nested too deeply and were not used.", "failed")
+
+    def _claims(self, tool: Tool, args: dict[str, Any]) -> tuple[Claim, ...]:
+        """What a call uses. Where a hook may change its arguments that is known too late: then it may be anything."""
+        claims = tool.claims(args)
+        if not claims or not self._attempts.may_change(tool.spec.name):
+            return claims
+        return (Claim(resource="*", write=not set(tool.spec.access) <= {"read"}),)
 
     async def _one(self, job: _Job) -> None:
         watch = _Watch()

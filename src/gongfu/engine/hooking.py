@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fnmatch import translate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
+from msgspec.structs import replace
 
-from gongfu.config.settings import Hook
+from gongfu.config.settings import Hook, ProjectHook
 from gongfu.core.base import Base
 from gongfu.core.errors import UserError, root_of
 from gongfu.core.events import AnyEvent, HookRan, WarningRaised
@@ -45,6 +46,7 @@ class Hooking:
     """Runs `hooks` for one session (`engine.guard.Hooks`). They get the person's whole environment `env`.
 
     `common` gives what all are told, `emit` records that one ran, `tasks` is where those run that nobody waits for.
+    `as_trusted` tells whether what the hooks of a project run still is what the person trusted.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Hooking:
         common: Callable[[], Common],
         emit: Callable[[AnyEvent], None],
         tasks: anyio.abc.TaskGroup,
+        as_trusted: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self._hooks: dict[str, list[_Chosen]] = {}
         for hook in hooks:
@@ -65,6 +68,8 @@ class Hooking:
         self._common = common
         self._emit = emit
         self._tasks = tasks
+        self._as_trusted = as_trusted
+        self._warned: set[str] = set()
         self._mark = new_id("h")
         self._ran = False
         self._beside: set[anyio.CancelScope] = set()
@@ -106,6 +111,9 @@ class Hooking:
         found: list[Heard] = []
         for one in chosen:
             found.append(await self._run(one, "before_tool", data, tool, call))
+            if found[-1].arguments is not None and isinstance(one.hook, ProjectHook):
+                # who allowed the call before allowed other arguments than those that a project wants
+                found = [replace(f, decision="") if f.decision == "allow" else f for f in found]
             if found[-1].decision in ("deny", "block"):
                 break
             if found[-1].arguments is not None:
@@ -166,6 +174,9 @@ class Hooking:
     async def _run(self, one: _Chosen, event: HookEvent, data: Mapping[str, Any], tool: str, call: str) -> Heard:
         """Run one hook and record it."""
         hook, claude = one.hook, one.hook.shape == "claude"
+        theirs = isinstance(hook, ProjectHook)
+        if theirs and self._as_trusted is not None and not await self._as_trusted():
+            return self._left_out(one, event)
         ended: Ended | None = None
         failed = ""
         self._ran = True
@@ -191,10 +202,25 @@ class Hooking:
             if ended.out_bytes > len(ended.out):
                 out += f"\n[{ended.out_bytes - len(ended.out):,} more bytes of the hook were dropped]"
             answer = heard(event, ended.code, out, err, claude=claude, tool=tool)
+            if theirs and answer.decision == "allow":
+                self._warn_once("hooks.no_allow", one)
+                answer = replace(answer, decision="")
         self._record(one, event, call, ended, answer, failed)
         if answer.stop and event != "notification":
             self.stop = answer.reason or say("hooks.no_reason", "en")
         return answer
+
+    def _left_out(self, one: _Chosen, event: HookEvent) -> Heard:
+        """What holds instead of a hook that no longer is as trusted: a guard that is missing lets nothing pass."""
+        self._warn_once("hooks.changed", one)
+        if event != "before_tool":
+            return Heard()
+        return Heard(decision="ask", reason=f"the hook `{one.command}` of this project changed and did not run")
+
+    def _warn_once(self, key: str, one: _Chosen) -> None:
+        if f"{key} {one.command}" not in self._warned:
+            self._warned.add(f"{key} {one.command}")
+            self._emit(WarningRaised(key=key, values={"command": one.command}))
 
     def _record(
         self, one: _Chosen, event: HookEvent, call: str, ended: Ended | None, answer: Heard, failed: str

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from gongfu.config.settings import ProjectProvider
 from gongfu.core.base import Base
 from gongfu.core.errors import EXIT_USAGE, Unauthorized, UsageError, UserError
 from gongfu.core.specs import ModelInfo
@@ -71,6 +72,8 @@ def endpoint_of(name: str, given: Provider | None, env: Mapping[str, str], place
     host = urlsplit(base_url).hostname or ""
     key = find_key(name, given, env, places, keyring=not is_loopback(host))
     if key is None and builtin and not builtin.port and host == urlsplit(builtin.base_url).hostname:
+        if isinstance(given, ProjectProvider):
+            raise UserError("router.project_key", exit_code=EXIT_USAGE, provider=name)
         variable = variables_of(name)[0]
         raise UserError("router.no_key", exit_code=EXIT_USAGE, provider=name, variables=variable, file=str(places.keys))
     api = given.api if given else "openai_chat"

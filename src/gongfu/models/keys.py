@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from gongfu.config.settings import ProjectProvider
 from gongfu.core.base import Base
 from gongfu.core.errors import ConfigError, UserError
 from gongfu.models.known import Known, known
@@ -55,12 +56,15 @@ def find_key(
 ) -> Key | None:
     """Look in the settings, the usual variables, `<home>/keys.yaml` and the system keyring, in this order.
 
-    A provider that nobody knows is looked up as NAME_API_KEY. Raises UserError for a key file that others can read or
+    A provider that nobody knows is looked up as NAME_API_KEY. One of a project's settings has only the key that stands
+    there: where it leads is not the person's choice. Raises UserError for a key file that others can read or
     that is no table of names and keys. `keyring` False leaves the keyring out: it is slow and may ask the person.
     `filed` is what `filed_keys` gave, for whoever looks for many.
     """
     if provider is not None and provider.api_key.strip():
         return Key(value=provider.api_key.strip(), source="settings", place=f"providers.{provider_name}.api_key")
+    if isinstance(provider, ProjectProvider):
+        return None
     for name in variables_of(provider_name):
         if value := env.get(name, "").strip():
             return Key(value=value, source="environment", place=name)

@@ -96,6 +96,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "{file}: {name} is not taken, because a project may only make it stricter.",
         "{file}：没有采用 {name}，因为项目只能使其更严格。",
     ),
+    "project_key": (
+        "{file}: {name} is not taken, because a project may not say where something from your environment is sent."
+        " Write the provider into your own settings if you want it.",
+        "{file}：没有采用 {name}，因为项目不能决定把你环境中的内容发送到哪里。若需要，请把该提供方写进你自己的设置。",
+    ),
+    "project_changed": (
+        "{file} is not used: it changed while it was read. Run again to be asked about it.",
+        "没有使用 {file}：读取时它发生了变化。请重新运行，届时会询问你。",
+    ),
     "readable": (
         "Others on this machine can read {file}, which holds keys: `chmod 600` it, or write ${{VARIABLE}} in their place.",
         "本机其他用户可以读取含有密钥的 {file}：请执行 `chmod 600`，或改写为 ${{VARIABLE}}。",

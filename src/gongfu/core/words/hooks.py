@@ -13,6 +13,16 @@ TEXT: dict[str, tuple[str, str]] = {
         "The hook of {event} `{command}` gave {detail}.",
         "{event} 的钩子 `{command}` 的输出有误：{detail}。",
     ),
+    "no_allow": (
+        "The hook `{command}` of this project allowed a call; that did not count, because a project may only make it"
+        " stricter.",
+        "此项目的钩子 `{command}` 允许了一个调用；这没有生效，因为项目只能使其更严格。",
+    ),
+    "changed": (
+        "The hook `{command}` of this project did not run: something that it may run has changed since you trusted"
+        " the folder. `gongfu trust` shows what.",
+        "没有运行此项目的钩子 `{command}`：你信任该文件夹之后，它可能运行的内容已改变。`gongfu trust` 会列出改变。",
+    ),
     "told": ("Hook `{command}`: {text}", "钩子 `{command}`：{text}"),
     "prompt_blocked": (
         "A hook refused the prompt: {reason}. The model was not asked.",
@@ -40,6 +50,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "said_allow": ("allowed", "允许"),
     "said_ask": ("asks", "要求询问"),
     "said_deny": ("denied", "拒绝"),
+    "said_objects": ("objects", "提出异议"),
     "said_block": ("refused", "拒绝"),
     "permission_waits": ("Gongfu needs your permission for {what}", "Gongfu 需要你允许 {what}"),
     "question_waits": ("Gongfu waits for an answer: {what}", "Gongfu 在等待回答：{what}"),

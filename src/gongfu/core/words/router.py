@@ -40,6 +40,11 @@ TEXT = {
         "`gongfu models list` shows what there is.",
         "已配置 {provider}，但没有指定模型。请设置 models.main，例如 {provider}/模型名；`gongfu models list` 可列出模型。",
     ),
+    "project_key": (
+        "The provider {provider} is set by this project, so your own key is not sent to it. Nothing was sent; write the"
+        " provider into your own settings, or name another model.",
+        "提供方 {provider} 由此项目设置，因此不会把你自己的密钥发送给它。没有发送任何内容；请把该提供方写进你自己的设置，或指定其他模型。",
+    ),
     "no_key": (
         "There is no key for {provider}. Nothing was sent. Set {variables}, or write it to {file} (mode 0600).",
         "没有 {provider} 的密钥，未发送任何内容。请设置 {variables}，或写入 {file}（权限 0600）。",
