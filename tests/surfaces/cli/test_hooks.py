@@ -40,6 +40,15 @@ def test_a_denied_call_is_shown_in_a_run_and_in_the_stored_session(program: Prog
     assert "钩子 before_tool" in zh.out
 
 
+def test_an_objection_is_no_refusal(program: Program, serve: Callable[..., Any]) -> None:
+    """What a hook blocks after a call was done already: nothing is refused any more."""
+    serve(WRITE, Say("Done."))
+    hooks(program, shell("after_tool", "echo 'bad style' >&2; exit 2"))
+    ran = program.run("run", "--yes", "Write it")
+    assert "exit 2 → objects: bad style" in ran.err
+    assert (program.folder / "new.txt").exists()
+
+
 def test_a_refused_prompt_ends_the_run_with_its_reason(program: Program, serve: Callable[..., Any]) -> None:
     server = serve(Say("never"))
     hooks(program, shell("prompt", "grep -q secret && { echo 'no secrets' >&2; exit 2; } || true"))

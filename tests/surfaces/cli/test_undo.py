@@ -103,6 +103,26 @@ def test_undo_and_redo_tell_what_they_did(program: Program, serve: Serve) -> Non
     assert program.call("undo", "--turns", "0").code == 2
 
 
+def test_who_reads_the_talk_sees_where_it_was_undone(program: Program, serve: Serve) -> None:
+    changed(program, serve)
+    (program.folder / "b.txt").write_text("mine")
+    undone = program.call("undo")
+    assert "`gongfu redo`, then `gongfu undo --force`" in undone.out, undone
+    program.call("redo")
+    program.call("undo", "--force")
+    assert not (program.folder / "b.txt").exists()
+    program.call("run", "-c", "Further.")
+    shown = program.call("show").out.splitlines()
+    lines = [line for line in shown if line.startswith("↶")]
+    assert lines == [
+        "↶ Undone, given back as before the turn: bin (left as they are: 1)",
+        "↶ Undo taken back: bin",
+        "↶ Undone, given back as before the turn: b.txt, bin",
+    ]
+    assert shown.index("› Third.") < shown.index(lines[0]) < shown.index(lines[-1]) < shown.index("› Further.")
+    assert "↶ 已收回撤销：bin" in program.call("--lang", "zh", "show").out
+
+
 def test_rewind_prints_the_prompt_and_goes_on_in_a_new_session(program: Program, serve: Serve) -> None:
     changed(program, serve)
     listed = program.call("rewind", "--list").out.splitlines()

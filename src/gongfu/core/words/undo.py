@@ -76,6 +76,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "Left as they are, since somebody else changed them after that turn (`--force` gives them back, too):",
         "以下文件在该轮之后被他人改动，保持原样（`--force` 可一并恢复）：",
     ),
+    "kept_undone": (
+        "Left as they are, since somebody else changed them after that turn (`gongfu redo`, then `gongfu undo --force`,"
+        " gives them back, too):",
+        "以下文件在该轮之后被他人改动，保持原样（先 `gongfu redo` 再 `gongfu undo --force` 可一并恢复）：",
+    ),
     "uncovered": ("Not in the checkpoints, so not given back:", "不在检查点中，因此没有恢复："),
     "failed": ("Could not be given back:", "未能恢复："),
     "nothing_given": (
@@ -91,6 +96,12 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "prompt": ("The prompt was:", "原提示为："),
     "sure": ("Do it?", "是否执行？"),
+    # --- in the session, when it is read again
+    "line_undo": ("Undone, given back as before the turn: {paths}", "已撤销，恢复为该轮之前的样子：{paths}"),
+    "line_redo": ("Undo taken back: {paths}", "已收回撤销：{paths}"),
+    "line_rewind": ("Gone back, given back as before the turn: {paths}", "已回退，恢复为该轮之前的样子：{paths}"),
+    "line_nothing": ("nothing", "无"),
+    "line_kept": (" (left as they are: {count})", "（保持原样：{count}）"),
     # --- lists
     "head_number": ("turn", "轮次"),
     "head_id": ("checkpoint", "检查点"),

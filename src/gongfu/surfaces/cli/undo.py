@@ -134,7 +134,8 @@ def lines(cli: Cli, given: Given, *, dry: bool = False) -> list[str]:
     told += _list([f"{mark} {clean(path)}" for path, mark in given.marks.items()], cli)
     if not given.marks and given.turns:
         told.append(say("undo.no_files"))
-    for name, some in (("kept", given.kept), ("uncovered", given.uncovered)):
+    kept = "kept_undone" if given.action == "undo" and given.done and not dry else "kept"
+    for name, some in ((kept, given.kept), ("uncovered", given.uncovered)):
         if some:
             told += [say(f"undo.{name}"), *_list([clean(path) for path in some], cli)]
     if given.failed:

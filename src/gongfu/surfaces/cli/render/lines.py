@@ -208,9 +208,22 @@ class Lines(Base, frozen=True):
                 text = self.request(event)
             case ev.HookRan() if not quiet:
                 text = self.hook(event)
+            case ev.FilesRestored():
+                text = self.restored(event)
             case _:
                 text = ""
         return text
+
+    def restored(self, event: ev.FilesRestored) -> str:
+        """Files that an undo, a redo or a rewind gave back; "" when it touched none and left none."""
+        if not (event.paths or event.kept):
+            return ""
+        named, count = ", ".join(one_line(path, 80) for path in event.paths[:5]), event.written + event.deleted
+        if len(event.paths) > 5 or count > len(event.paths):
+            named += f", … ({max(count, len(event.paths))})"
+        text = self.speech(f"undo.line_{event.action}", paths=named or self.speech("undo.line_nothing"))
+        left = self.speech("undo.line_kept", count=len(event.kept)) if event.kept else ""
+        return self.style.yellow(f"↶ {text}{left}")
 
     def hook(self, event: ev.HookRan) -> str:
         """A hook that decided something; of one that failed a warning tells."""
@@ -219,7 +232,8 @@ class Lines(Base, frozen=True):
             return ""
         command, reason = one_line(event.command, 80), one_line(event.reason, 160)
         text = self.speech("hooks.line", event=event.event, command=command)
-        said = self.speech(f"hooks.said_{event.decision}") if event.decision else ""
+        late = event.decision == "block" and event.event in ("after_tool", "turn_end")  # it is done: nothing is refused
+        said = self.speech(f"hooks.said_{'objects' if late else event.decision}") if event.decision else ""
         said = self.speech("because", what=said, why=reason) if said and reason else said
         return self.style.dim(f"{text} → {said}" if said else text)
 
