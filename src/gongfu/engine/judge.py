@@ -27,8 +27,9 @@ def judged(
     cwd = Path(facts.cwd) if facts.cwd else workspace.directory
     line, named = None, ()
     if facts.command and rate:
-        paths += [_path(str(p), False, workspace) for p in mentions_protected(facts.command, cwd, workspace)]
-        line = _rated(facts.command, cwd, workspace, env)
+        secrets = mentions_protected(facts.command, cwd, workspace)
+        paths += [_path(str(p), False, workspace) for p in secrets]
+        line = _rated(facts.command, cwd, workspace, env, secrets)
     outside = line is not None and "outside" in line.ratings
     if facts.command and (name or outside):
         named = paths_named(facts.command, cwd)
@@ -47,11 +48,12 @@ def judged(
     )
 
 
-def _rated(command: str, cwd: Path, workspace: Workspace, env: Mapping[str, str]) -> Line:
+def _rated(command: str, cwd: Path, workspace: Workspace, env: Mapping[str, str], secrets: tuple[Path, ...]) -> Line:
     from gongfu.permissions.shell import rate_line  # a grammar comes with it: only when a command is to run
 
     windows = sys.platform == "win32" and shell_name(env) not in ("bash", "sh")
-    return rate_line(command, cwd=cwd, workspace=workspace, env=env, windows=windows)
+    known = None if sys.platform == "win32" else secrets  # words are cut in another way there
+    return rate_line(command, cwd=cwd, workspace=workspace, env=env, windows=windows, secrets=known)
 
 
 def _is_personal(path: str, workspace: Workspace) -> bool:
