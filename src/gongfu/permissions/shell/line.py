@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -35,12 +35,14 @@ def rate_line(
     workspace: Workspace,
     env: Mapping[str, str] | None = None,
     windows: bool = sys.platform == "win32",
+    secrets: Sequence[Path] | None = None,
 ) -> Line:
     """What a command line would do, part by part; never raises, whatever the text.
 
     `cwd` is the absolute folder that it starts in, `env` the environment that it gets (as far as it is known: PATH,
     HOME and TMPDIR matter). A line that is not understood has a part that is rated "unknown" and a `problem`.
-    `windows`: it is a line of cmd or PowerShell.
+    `windows`: it is a line of cmd or PowerShell. `secrets` are those that the line names (`mentions_protected`), where
+    somebody has looked already.
     """
     if windows:
         from gongfu.permissions.shell.windows import rate_windows
@@ -54,11 +56,11 @@ def rate_line(
         parts.append(Part(text=text, ratings=("unknown",), why="shell_unparsed", about=problem))
     elif not parts:
         parts.append(Part(text=quoted(command.strip()), ratings=("read",)))
-    return Line(parts=_with_secrets(tuple(parts), command, cwd, workspace), problem=problem)
+    return Line(parts=_with_secrets(tuple(parts), command, cwd, workspace, secrets), problem=problem)
 
 
 def _variables(env: Mapping[str, str]) -> dict[str, str]:
-    known = {name: value for name, value in env.items() if name in ("HOME", "TMPDIR", "PATH", "USER")}
+    known = {name: env[name] for name in ("HOME", "TMPDIR", "PATH", "USER") if name in env}
     known.setdefault("HOME", os.path.expanduser("~"))  # noqa: PTH111 - pathlib raises where there is no home
     return known
 
@@ -86,11 +88,13 @@ def _problem(command: str, state: State) -> str:
         return "it is nested too deep"
 
 
-def _with_secrets(parts: tuple[Part, ...], command: str, cwd: Path, workspace: Workspace) -> tuple[Part, ...]:
+def _with_secrets(
+    parts: tuple[Part, ...], command: str, cwd: Path, workspace: Workspace, secrets: Sequence[Path] | None
+) -> tuple[Part, ...]:
     """Secrets that the line names in a way which the parts do not show."""
     if len(command) > MAX_LENGTH or any("credential" in part.ratings for part in parts):
         return parts
-    named = mentions_protected(command, cwd, workspace, windows=False)
+    named = mentions_protected(command, cwd, workspace, windows=False) if secrets is None else secrets
     if not named:
         return parts
     name = str(named[0])

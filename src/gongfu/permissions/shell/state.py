@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gongfu.core.base import Base
 from gongfu.permissions.rating import Part, Rating
 from gongfu.permissions.shell.words import Word
-from gongfu.workspace.root import Workspace
+from gongfu.workspace.root import Workspace, rest_below
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -68,7 +69,7 @@ class State:
         self.order = 0
         self.tainted = False
         self.patterns: set[str] = set()
-        self.near = _near(variables.get("PATH", ""), workspace)
+        self.near = _near(variables.get("PATH", ""), (str(workspace.root), *map(str, workspace.extra)))
 
     def enter(self) -> None:
         """One level deeper."""
@@ -90,10 +91,16 @@ class State:
         return found
 
 
-def _near(path: str, workspace: Workspace) -> tuple[str, ...]:
+@lru_cache(maxsize=8)  # the same for every line of a session
+def _near(path: str, roots: tuple[str, ...]) -> tuple[str, ...]:
     """Folders in which programs are looked for and may be written to: those of the workspace, and relative ones."""
     folders = path.split(os.pathsep) if path else []
-    return tuple(f for f in folders if not f.startswith("/") or workspace.contains(Path(f)))
+    return tuple(f for f in folders if not f.startswith("/") or _within(f, roots))
+
+
+def _within(folder: str, roots: tuple[str, ...]) -> bool:
+    path = str(Path(folder))
+    return any(rest_below(path, root) is not None for root in roots)
 
 
 class Found:
