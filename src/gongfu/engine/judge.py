@@ -43,7 +43,7 @@ def judged(
         home=str(workspace.directory) if facts.command else "",
         line=line,
         named=named if name else (),
-        personal=outside and any(_is_personal(path, workspace) for path in named),
+        personal=outside and any(_is_personal(path, home, workspace) for home in _homes(env) for path in named),
         hosts=facts.hosts,
     )
 
@@ -56,10 +56,16 @@ def _rated(command: str, cwd: Path, workspace: Workspace, env: Mapping[str, str]
     return rate_line(command, cwd=cwd, workspace=workspace, env=env, windows=windows, secrets=known)
 
 
-def _is_personal(path: str, workspace: Workspace) -> bool:
-    """Whether something is there that lies in the person's home, but neither in the workspace nor below a hidden
+def _homes(env: Mapping[str, str]) -> set[str]:
+    """The home that commands are told of, and that of this process: where programs and `~` look."""
+    found = (env.get("HOME", ""), os.path.expanduser("~"))  # noqa: PTH111 - there may be no home
+    return {os.path.realpath(home) for home in found if os.path.isabs(home)}  # noqa: PTH117
+
+
+def _is_personal(path: str, home: str, workspace: Workspace) -> bool:
+    """Whether something is there that lies in a person's home, but neither in the workspace nor below a hidden
     folder, where programs keep theirs (secrets among it are named apart)."""
-    rest = rest_below(path, os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - there may be no home
+    rest = rest_below(path, home)
     if rest is None or rest.startswith(".") or workspace.contains(Path(path)):
         return False
     return os.path.lexists(path)

@@ -13,15 +13,26 @@ _DENIED = (
     rb"read-only file system|permission denied|operation not permitted|network is unreachable|device or resource busy"
     rb"|could not resolve|cannot resolve|name resolution|getaddrinfo|name or service not known|nodename nor servname"
     rb"|connection refused|no such host|failed to lookup address|EROFS|EACCES|EPERM|ENOTFOUND|EAI_AGAIN|ENETUNREACH"
+    rb"|can only add regular files|you have unstaged changes"
     rb"|no route to host|could not connect|couldn't connect|cross-device link|403 forbidden by the sandbox"
 )
 
 
-def sandbox_note(sandbox: Sandbox | None, launch: Launch, output: bytes) -> str:
-    """What to add to the failure of a command that ran confined: "" unless its output speaks of a denial."""
-    if sandbox is None or launch.kind == "none" or not re.search(_DENIED, output, re.IGNORECASE):
+def sandbox_note(sandbox: Sandbox | None, launch: Launch, output: bytes, *, failed: bool) -> str:
+    """What to add to a command that ran confined: "" unless it failed and its output speaks of a denial, or it was
+    denied one of the workspace's secrets."""
+    if sandbox is None or launch.kind == "none":
         return ""
-    return sandbox.said(launch.network)
+    if failed and re.search(_DENIED, output, re.IGNORECASE):
+        return sandbox.said(launch)
+    return sandbox.said_of_secrets(launch) if launch.masked and _denied_secret(launch, output) else ""
+
+
+def _denied_secret(launch: Launch, output: bytes) -> bool:
+    names = "|".join(re.escape(path.rpartition("/")[2]) for path in launch.masked)
+    return bool(
+        re.search(rb"(?:%s)\b.*(?:denied|regular files|resource busy)" % names.encode(errors="surrogateescape"), output)
+    )
 
 
 def ports_note(launch: Launch, *, running: bool) -> str:

@@ -14,11 +14,11 @@ from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.specs import Access
 from gongfu.toolkit.confined import ports_note, sandbox_note
+from gongfu.toolkit.ending import ending
 from gongfu.toolkit.transcript import LiveText, Shown, Transcript, decode_output
 from gongfu.tools.decorator import tool
 from gongfu.tools.output import bound, clean_terminal
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Tool
-from gongfu.workspace.activity import LONGEST
 from gongfu.workspace.environment import child_env
 from gongfu.workspace.git import GitGuard, has_hooks, places_in, strangers
 from gongfu.workspace.jobs import Job, Jobs, Sink
@@ -33,12 +33,7 @@ _NOTES = 700  # bytes kept free for what is said about the command
 _SHOWN = 8 * 1024  # bytes of output in a display
 _FIRST_LOOK = 1.0  # seconds in which a job that fails at once is told right away
 _LONGEST_WAIT = 300.0
-# Patterns are texts: `re` compiles and keeps them when they are first needed, not at import.
-_SERVING = (
-    rb"listening (?:on|at)|serving (?:on|at|http)|server (?:is )?(?:running|started|listening|ready)"
-    rb"|running (?:on|at) http|local: +http|watching for (?:file )?changes|development server at"
-    rb"|press ctrl\+?-?c to (?:quit|stop)"
-)
+# a text: `re` compiles and keeps it when it is first needed, not at import
 _WITH_HOOKS = r"\bgit\b[^;&|\n]*\b(?:commit|push|merge|rebase|pull|checkout|switch|cherry-pick|revert|am)\b"
 
 Action = Literal["list", "output", "input", "stop"]
@@ -201,13 +196,13 @@ class ShellTools:
         finally:
             live.end()
             transcript.close()
-        boxed = sandbox_note(self._sandbox, launch, done.output) if done.code else ""
+        boxed = sandbox_note(self._sandbox, launch, done.output, failed=bool(done.code))
         return self._outcome(command, cwd, done, shown, adopted, boxed)
 
     def _outcome(
         self, command: str, cwd: Path, done: Finished, shown: Shown, adopted: list[Job], boxed: str
     ) -> Outcome:
-        said = (_ending(done, self._idle), _left(done, adopted), _unkept(shown), self._unrun_hooks(command, cwd), boxed)
+        said = (ending(done, self._idle), _left(done, adopted), _unkept(shown), self._unrun_hooks(command, cwd), boxed)
         notes = [note for note in said if note]
         summary = f"exit {done.code}" if done.why_ended == "exit" else "stopped"
         if shown.lines:
@@ -329,28 +324,6 @@ def _not_started(error: Exception, command: str) -> ToolFailure:
             f"the command is too long to start ({len(command):,} characters): write it to a file and run that"
         )
     return ToolFailure(f"the command could not be started: {error}")
-
-
-def _ending(done: Finished, idle: float) -> str:
-    if done.why_ended == "exit":
-        if done.signal:
-            return f"exit code {done.code} (killed by signal {done.signal})"
-        return f"exit code {done.code}" if done.code else ""
-    if done.why_ended == "idle":
-        what = f"stopped after {done.seconds:.3g} s: for {idle:g} s there was no output, no CPU, disk or network use"
-    else:
-        busy = f", busy with {', '.join(done.activity)}" if done.activity else ""
-        what = f"stopped at its limit of {int(done.seconds * 10) / 10:g} s{busy}"
-    return f"{what}. {_advice(done, idle)}"
-
-
-def _advice(done: Finished, idle: float) -> str:
-    if done.ports or re.search(_SERVING, done.output, re.IGNORECASE):
-        on = f" (it listened on port {', '.join(map(str, done.ports))})" if done.ports else ""
-        return f"This looks like a server{on}: start it with background=true."
-    if done.why_ended == "idle":
-        return "If it waits for input, give that in the command; if it only needs long, set timeout or background=true."
-    return f"If it needs longer, set timeout to more than {max(done.seconds, idle * LONGEST):.0f}, or background=true."
 
 
 def _left(done: Finished, adopted: list[Job]) -> str:

@@ -67,6 +67,7 @@ SECRET_FOLDERS = tuple(
     )
 )  # fmt: skip
 _SECRET_FIRSTS = frozenset(p.split("/")[1] for p in SECRET_FOLDERS)
+_TELLING = _SECRET_NAMES | _LOGIN_NAMES | frozenset(p.split("/")[-2] for p in SECRET_FOLDERS)
 _SYSTEM_PLACES = r"/etc/(shadow|gshadow|sudoers|ssl/private)(-|/.*|\.d/.*)?|/proc/[^/]+/(environ|mem)"
 _STARTUP_NAMES = frozenset(
     [
@@ -99,6 +100,16 @@ def why_protected(path: Path, workspace: Workspace, *, write: bool = True) -> Pr
     "settings" (Gongfu's own) only for writing. Judge the path both as it was asked for and after resolving links.
     """
     return _why(str(path), [str(folder) for folder in workspace.private], write=write)
+
+
+def might_be_secret(path: str, name: str) -> bool:
+    """Whether an absolute path, whose last name is `name`, looks like a secret; made for many paths, most of which
+    are none. What is on the disk is not looked at: `why_protected` has the last word.
+    """
+    low = name.lower()
+    if low.isascii() and not (low in _TELLING or low.endswith(_SECRET_ENDS) or low.startswith(_SECRET_STARTS)):
+        return False
+    return _look(path) != ""
 
 
 def _why(path: str, private: Sequence[str], *, write: bool) -> Protected:

@@ -21,13 +21,14 @@ class Confinement(Base, frozen=True):
     `writable` may be written, `read_only` below them may not, `pinned` are folders there that cannot be renamed (else
     what is read-only in them could be moved away), `hidden` is not seen, and wins over `writable`. `shown` are folders
     below the temporary folder that are needed to run programs. `temp` is what stands for /tmp. `read_only` names are
-    those that programs outside run or obey.
+    those that programs outside run or obey. `masked` are secrets in what may be written: they are not read.
     """
 
     writable: tuple[str, ...] = ()
     read_only: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    masked: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     temp: str = ""
     network: Network = "off"
@@ -49,7 +50,7 @@ PLAIN = Box()
 
 class Launch(Base, frozen=True):
     """What is really started for a command: `kind` says by what it is confined ("none": not at all), `network` what it
-    reaches."""
+    reaches, `masked` which secrets of the workspace it does not read."""
 
     argv: list[str]
     cwd: Path
@@ -57,3 +58,4 @@ class Launch(Base, frozen=True):
     kind: Kind = "none"
     network: Network = "on"
     box: Box = PLAIN
+    masked: tuple[str, ...] = ()

@@ -57,17 +57,24 @@ class Rule(Base, frozen=True):
 
 
 def rules(limits: Confinement, version: int) -> list[Rule]:
-    """What is allowed: names of all folders, everything to be read save what is hidden, writing where it may be."""
+    """What is allowed: names of all folders, everything to be read save what is hidden, writing where it may be.
+
+    The kernel knows no exceptions below a folder: where one holds a secret, what is there is let through piece by
+    piece, and a file made later beside it can be written, but not read by the command that made it.
+    """
     files, _, _ = handled(version)
     writing = files & ~(_CHAR | _BLOCK)
+    unread = (*limits.hidden, *limits.masked)
     found = [Rule(path="/", rights=_LIST)]
-    found += [Rule(path=path, rights=_READ | _EXECUTE) for path in visible("/", limits.hidden, skip=("/dev",))]
+    found += [Rule(path=path, rights=_READ | _EXECUTE) for path in visible("/", unread, skip=("/dev",))]
     found += [Rule(path=f"/dev/{name}", rights=_READ | _WRITE | (files & _IOCTL)) for name in _DEVICES]
     found.append(Rule(path="/dev/pts", rights=_READ | _WRITE | (files & _IOCTL)))
     for folder in (*limits.writable, limits.temp):
-        hidden = [path for path in limits.hidden if rest_below(path, folder)]
+        hidden = [path for path in unread if rest_below(path, folder)]
         if hidden:
             found += [Rule(path=path, rights=writing) for path in visible(folder, hidden)]
+            if not any(rest_below(path, folder) for path in limits.hidden):
+                found.append(Rule(path=folder, rights=writing & ~(_READ | _EXECUTE)))
         else:
             found.append(Rule(path=folder, rights=writing))
     return found

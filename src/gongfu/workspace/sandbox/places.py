@@ -113,18 +113,23 @@ def sockets(covered: Sequence[str], open_to: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def kept(folders: Sequence[str]) -> Kept:
-    """What is kept in the folders of the workspace; also the folder of git that lies elsewhere (a worktree's)."""
+def kept(folders: Sequence[str], nested: Sequence[str] = ()) -> Kept:
+    """What is kept in the folders of the workspace; also the folder of git that lies elsewhere (a worktree's).
+
+    `nested` are repositories in those folders: as a command may have made them, nothing elsewhere is opened for them.
+    """
     added: list[str] = []
     read_only: list[str] = []
     pinned: list[str] = []
-    for folder in folders:
+    for folder in dict.fromkeys((*folders, *nested)):
         read_only.extend(f"{folder}/{name}" for name in _OWN)
         git = f"{folder}/.git"
         if os.path.isfile(git):  # noqa: PTH113
             read_only.append(git)
             common = _common_of(git)
             if common and not any(rest_below(common, f) is not None for f in folders):
+                if folder not in folders:
+                    continue
                 added.append(common)
             git = common
         if git and os.path.isdir(git):  # noqa: PTH112

@@ -18,6 +18,7 @@ from gongfu.workspace.sandbox.confinement import Confinement, Kind, Launch, Netw
 if TYPE_CHECKING:
     from gongfu.workspace.root import Workspace
     from gongfu.workspace.sandbox.landlock import Spawner
+    from gongfu.workspace.sandbox.masks import Masks
     from gongfu.workspace.sandbox.probe import Found
     from gongfu.workspace.sandbox.proxy import Proxy
 
@@ -45,8 +46,8 @@ class Sandbox:
         self._workspace = workspace
         self._env = env
         self._memory = memory
-        self._seen = (-_FRESH, Confinement())
-        self._spawners: dict[tuple[Network, bool], Spawner] = {}
+        self._seen: tuple[float, tuple[object, ...], Confinement] = (-_FRESH, (), Confinement())
+        self._spawners: dict[tuple[Network, bool], tuple[Confinement, Spawner]] = {}
         self._proxy: Proxy | None = None
 
     # --- what it is -----------------------------------------------------------------------------------------------
@@ -98,14 +99,23 @@ class Sandbox:
             return Reason(key="sandbox.landlock_service", values={"path": service})
         return Reason(key="sandbox.landlock_open" if found.abi >= 6 else "sandbox.landlock_old")
 
-    def said(self, network: Network) -> str:
-        """What the model is told when something failed that the sandbox forbids, where `network` was given."""
+    def said(self, launch: Launch) -> str:
+        """What the model is told when something failed that the sandbox forbids."""
         hosts = ", ".join(self._settings.hosts) or "nothing"
         reach = {"off": "no network", "list": f"network only to {hosts}", "on": ""}
         limits = "only the workspace is writable (not .git/config or .git/hooks), keys are hidden"
-        more = "; /tmp is not writable, use $TMPDIR" if self.kind == "landlock" else ""
-        first = reach[network]
-        return f"it ran in a sandbox: {first + ', ' if first else ''}{limits}{more}"
+        more = "; /tmp is not writable, use $TMPDIR" if launch.kind == "landlock" else ""
+        secrets = f"; {self.said_of_secrets(launch)}" if launch.masked else ""
+        first = reach[launch.network]
+        return f"it ran in a sandbox: {first + ', ' if first else ''}{limits}{more}{secrets}"
+
+    def said_of_secrets(self, launch: Launch) -> str:
+        """What the model is told when a command met a secret of the workspace."""
+        names = [str(self._workspace.show(Path(path))) for path in launch.masked[:3]]
+        if len(launch.masked) > len(names):
+            names.append(f"{len(launch.masked) - len(names)} more")
+        beside = "; what it makes beside them only the next command can read" if launch.kind == "landlock" else ""
+        return f"secrets are closed to it ({', '.join(names)}): the person is asked when a command names them{beside}"
 
     # --- starting -------------------------------------------------------------------------------------------------
 
@@ -160,7 +170,10 @@ class Sandbox:
             argv = await self._through_proxy(argv, env)
         bound = sockets(limits.hidden, limits.writable)
         argv = [*arguments(style, limits, bound, cwd), *argv]
-        return Launch(argv=argv, cwd=Path("/"), env=env, kind="bwrap", network=network, box=Box(own_pids=True))
+        box = Box(own_pids=True)
+        return Launch(
+            argv=argv, cwd=Path("/"), env=env, kind="bwrap", network=network, box=box, masked=limits.masked
+        )  # fmt: skip
 
     def _by_landlock(self, plain: Launch, network: Network, write: bool) -> Launch:
         from gongfu.workspace.sandbox.confinement import Box
@@ -169,10 +182,18 @@ class Sandbox:
 
         limits = self._limits(network, write=write)
         env = confined_env(plain.env, temp=limits.temp, writable=limits.writable, network=network)
-        spawner = self._spawners.get((network, write))
-        if spawner is None:
-            spawner = self._spawners[network, write] = Spawner(limits, self._found.abi)
-        return Launch(argv=plain.argv, cwd=plain.cwd, env=env, kind="landlock", network=network, box=Box(start=spawner))
+        known = self._spawners.get((network, write))
+        if known is None or limits.masked or known[0] != limits:  # beside a secret each file is let through by itself
+            spawner = Spawner(limits, self._found.abi)
+            if known is not None:
+                known[1].close()
+            self._spawners[network, write] = (limits, spawner)
+        else:
+            spawner = known[1]
+        return Launch(
+            argv=plain.argv, cwd=plain.cwd, env=env, kind="landlock", network=network, box=Box(start=spawner),
+            masked=limits.masked,
+        )  # fmt: skip
 
     async def _through_proxy(self, argv: list[str], env: dict[str, str]) -> list[str]:
         from gongfu.workspace.sandbox.proxy import Proxy, through
@@ -190,24 +211,49 @@ class Sandbox:
 
         return private_temp()
 
-    def _limits(self, network: Network, *, write: bool) -> Confinement:
-        now = time.monotonic()
-        if now - self._seen[0] >= _FRESH:
-            self._seen = (now, self._look())
-        limits = self._seen[1]
-        if write:
-            return _with(limits, network=network)
-        roots = tuple(p for p in limits.writable)
-        return Confinement(hidden=limits.hidden, shown=(*limits.shown, *roots), temp=limits.temp, network=network)
+    @cached_property
+    def _masks(self) -> Masks:
+        from gongfu.workspace.sandbox.masks import Masks
 
-    def _look(self) -> Confinement:
+        return Masks(self._workspace)
+
+    @property
+    def searched(self) -> bool:
+        """Whether the last command's secrets were looked for in the whole workspace, not only in a part of it."""
+        return "_masks" not in self.__dict__ or not self._masks.partial
+
+    def _limits(self, network: Network, *, write: bool) -> Confinement:
+        from gongfu.workspace.sandbox.masks import outside_hidden
+
+        own = self._own
+        secrets = self._masks.find(own)
+        nested = self._masks.repositories
+        now, state = time.monotonic(), (nested, *map(_changed, (p for top in own for p in (top, f"{top}/.git"))))
+        if now - self._seen[0] >= _FRESH or self._seen[1] != state:
+            self._seen = (now, state, self._look(nested))
+        limits = self._seen[2]
+        masked = outside_hidden(secrets, limits.hidden)
+        if write:
+            return _with(limits, network=network, masked=masked)
+        return Confinement(
+            hidden=limits.hidden, masked=masked, shown=(*limits.shown, *limits.writable), temp=limits.temp,
+            network=network,
+        )  # fmt: skip
+
+    @cached_property
+    def _own(self) -> tuple[str, ...]:
+        from gongfu.workspace.sandbox.places import outer, real_paths
+
+        return outer(real_paths(str(p) for p in (self._workspace.root, *self._workspace.extra)))
+
+    def _look(self, nested: Sequence[str]) -> Confinement:
         from gongfu.workspace.sandbox.places import hidden, homes, kept, outer, real_paths, shown_in_temporary
 
         workspace, env = self._workspace, self._env
         own = [str(p) for p in (workspace.root, *workspace.extra)]
         more = [os.path.expanduser(path) for path in self._settings.writable]  # noqa: PTH111
         folders = [p for p in real_paths([*own, *more]) if os.path.isdir(p)]  # noqa: PTH112
-        keep = kept(folders)
+        keep = kept(folders, nested)
         needed = (sys.prefix, sys.base_prefix, env.get("VIRTUAL_ENV", ""), *homes(env))
         return Confinement(
             writable=outer((*folders, *keep.added)),
@@ -222,7 +268,7 @@ class Sandbox:
         """Remove the temporary files of commands, and end what serves them."""
         if self._proxy is not None:
             await self._proxy.close()
-        for spawner in self._spawners.values():
+        for _, spawner in self._spawners.values():
             spawner.close()
         self._spawners.clear()
         if "_temp" in self.__dict__:
@@ -236,6 +282,13 @@ def _with(limits: Confinement, **changes: object) -> Confinement:
     import msgspec
 
     return msgspec.structs.replace(limits, **changes)
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116
+    except OSError:
+        return 0
 
 
 def _open_service() -> str:
