@@ -95,11 +95,13 @@ async def _rg(cli: Cli) -> Check:
 
 def _sandbox(cli: Cli, app: App) -> Check:
     from gongfu.surfaces.cli.sandboxed import detail
+    from gongfu.workspace.environment import search_path
 
     text = detail(cli, app)
     if app.sandbox.kind == "bwrap":
         return Check(name="sandbox", level="ok", detail=text)
-    wanted = app.settings.sandbox.kind in ("auto", "bwrap") and sys.platform == "linux" and not shutil.which("bwrap")
+    found = shutil.which("bwrap", path=search_path(app.options.env))
+    wanted = app.settings.sandbox.kind in ("auto", "bwrap") and sys.platform == "linux" and not found
     level: Level = "info" if app.settings.sandbox.kind == "off" or app.sandbox.kind == "landlock" else "warn"
     return Check(name="sandbox", level=level, detail=text, fix=install("bubblewrap") if wanted else "")
 

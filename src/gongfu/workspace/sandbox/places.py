@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from gongfu.core.base import Base
-from gongfu.core.ids import new_id
 from gongfu.workspace.protect import SECRET_FOLDERS, why_protected
 from gongfu.workspace.root import Workspace, rest_below
 
@@ -188,14 +187,3 @@ def shown_in_temporary(env: Mapping[str, str], more: Iterable[str]) -> tuple[str
 def is_temporary(path: str) -> bool:
     """Whether a resolved path lies in one of the system's temporary folders."""
     return any(rest_below(path, folder) is not None for folder in TEMPORARY)
-
-
-def private_temp() -> str:
-    """A new folder of this user alone with `tmp` in it, which stands for /tmp: anybody inside may write."""
-    base = next((p for p in (os.environ.get("TMPDIR", ""), "/tmp") if p.startswith("/") and os.path.isdir(p)), "/tmp")  # noqa: PTH112, S108
-    outside = f"{os.path.realpath(base)}/gongfu-{new_id('t')}"
-    os.mkdir(outside, 0o700)  # noqa: PTH102
-    inside = f"{outside}/tmp"  # noqa: S108
-    os.mkdir(inside)  # noqa: PTH102
-    os.chmod(inside, 0o1777)  # noqa: PTH101, S103 - its parent lets nobody else in
-    return outside

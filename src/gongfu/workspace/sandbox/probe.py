@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from gongfu.core.base import Base
+from gongfu.workspace.environment import search_path
 from gongfu.workspace.sandbox.bwrap import Style, arguments
 from gongfu.workspace.sandbox.confinement import Confinement, Kind
 
@@ -76,8 +77,8 @@ def _landlock() -> int:
 
 def _program(env: Mapping[str, str]) -> str:
     """The program of bubblewrap, from a folder of the system first: a project's own folder may come early in PATH."""
-    folders = ("/usr/bin", "/bin", "/usr/local/bin", *env.get("PATH", "").split(":"))
-    paths = (f"{folder}/bwrap" for folder in folders if folder.startswith("/"))
+    folders = ("/usr/bin", "/bin", "/usr/local/bin", *search_path(env).split(":"))
+    paths = (f"{folder}/bwrap" for folder in folders)
     return next((path for path in paths if os.access(path, os.X_OK) and os.path.isfile(path)), "")  # noqa: PTH113
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gongfu.workspace.sandbox.masks import Masks
     from gongfu.workspace.sandbox.probe import Found
     from gongfu.workspace.sandbox.proxy import Proxy
+    from gongfu.workspace.sandbox.temp import Temp
 
 _FRESH = 30.0  # seconds for which what was found on the disk is taken for granted
 
@@ -206,10 +207,14 @@ class Sandbox:
     # --- limits ---------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _temp(self) -> str:
-        from gongfu.workspace.sandbox.places import private_temp
+    def _kept_temp(self) -> Temp:
+        from gongfu.workspace.sandbox.temp import new_temp
 
-        return private_temp()
+        return new_temp()
+
+    @property
+    def _temp(self) -> str:
+        return self._kept_temp.path
 
     @cached_property
     def _masks(self) -> Masks:
@@ -271,11 +276,11 @@ class Sandbox:
         for _, spawner in self._spawners.values():
             spawner.close()
         self._spawners.clear()
-        if "_temp" in self.__dict__:
-            import shutil  # not at import: only when a command has run
+        if "_kept_temp" in self.__dict__:
+            from gongfu.workspace.sandbox.temp import remove_temp
 
-            shutil.rmtree(self._temp, ignore_errors=True)
-            del self.__dict__["_temp"]
+            remove_temp(self._kept_temp)
+            del self.__dict__["_kept_temp"]
 
 
 def _with(limits: Confinement, **changes: object) -> Confinement:
