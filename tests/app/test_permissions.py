@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 import gongfu
-from gongfu.core.errors import UsageError
+from gongfu.core.errors import ConfigError, UsageError
 from gongfu.core.events import CheckpointTaken, PermissionGranted, QuestionAnswered, QuestionAsked
 from gongfu.models.scripted.script import Call, Say
 from gongfu.store.grants import GrantBook
@@ -153,8 +154,11 @@ async def test_rules_decide_in_every_mode(work: Path) -> None:
 
 async def test_a_rule_that_is_none_is_told_before_anything_is_sent(work: Path) -> None:
     settings(work, "permission: {deny: ['shell(']}\n")
-    with pytest.raises(UsageError, match=r"permission\.deny: 'shell\(' is no rule"):
+    with pytest.raises(ConfigError, match=r"line 1, column 21: permission\.deny\[0\] must be TOOL .* not \"shell\(\""):
         opened(work, Cast([Say("x")]))
+    settings(work, "permission: {deny: ['${RULE}']}\n")  # known only when the variable is
+    with pytest.raises(UsageError, match=r"permission\.deny: 'shell\(' is no rule"):
+        opened(work, Cast([Say("x")]), env={**os.environ, "RULE": "shell("})
 
 
 async def test_yes_refuses_what_it_would_ask(work: Path) -> None:

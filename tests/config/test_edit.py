@@ -452,3 +452,20 @@ def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(UserError) as raised:
         set_value(Places(home=tmp_path / "file"), "language", "zh")
     assert raised.value.key == "config.no_home"
+
+
+@pytest.mark.parametrize(
+    ("which", "rule"),
+    [("deny", "shell(npm"), ("ask", "path()"), ("allow", "what ever(x)"), ("deny", "host"), ("deny", "path(a) b")],
+)
+def test_a_rule_that_is_none_is_not_written_and_is_found_in_a_file(home: Places, which: str, rule: str) -> None:
+    """Else the next run would be the one that says so, and no run would be possible."""
+    with pytest.raises(UsageError) as said:
+        edit.set_value(home, f"permission.{which}", json.dumps(["shell(ls *)", rule]))
+    assert (said.value.key, said.value.values["origin"]) == ("config.wrong_given", f"permission.{which}[1]")
+    assert not (home.home / "config.yaml").exists()
+    home.home.mkdir(exist_ok=True)
+    (home.home / "config.yaml").write_text(f"permission:\n  {which}:\n    - shell(ls *)\n    - {json.dumps(rule)}\n")
+    with pytest.raises(ConfigError) as wrong:
+        load(home, project=None, project_trusted=False, env={}, flags=Flags())
+    assert (wrong.value.values["line"], wrong.value.values["name"]) == (4, f"permission.{which}[1]")

@@ -277,6 +277,11 @@ texts = st.lists(
 ORDER = {"deny": 0, "ask": 1, "allow": 2}
 
 
+def test_plan_refuses_a_write_that_a_tool_does_not_declare() -> None:
+    call = CallFacts(tool="other", access=(), paths=(PathFact(path="/w/a", inside=True, write=True),), home="/w")
+    assert decide(call, "plan", rules([], [], [])).verdict == "deny"
+
+
 @given(facts, texts, texts, texts)
 def test_a_stricter_mode_never_allows_more(call: CallFacts, allow: list[str], ask: list[str], deny: list[str]) -> None:
     said = rules(allow, ask, deny)

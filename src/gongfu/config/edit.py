@@ -16,7 +16,7 @@ import msgspec
 from gongfu.config import patch, types
 from gongfu.config.document import Document, KeyPath, dotted
 from gongfu.config.files import read_bytes, read_text, write_private
-from gongfu.config.layer import check_text, is_secret, nearest, shown
+from gongfu.config.layer import check_rules, check_text, is_secret, nearest, shown
 from gongfu.config.load import PROJECT_FILE, is_name
 from gongfu.config.paths import Places
 from gongfu.config.settings import Settings
@@ -104,6 +104,8 @@ def set_value(places: Places, name: str, text: str, *, config: str = "", project
     value = parse_value(text, kind, name)
     try:
         types.fit(value, kind, path)
+        if path[0] == "permission":
+            check_rules(_with({}, path, value)["permission"])
     except types.Misfit as misfit:
         found = "…" if is_secret(path) else shown(text)
         raise UsageError(

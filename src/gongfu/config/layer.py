@@ -84,6 +84,8 @@ def check_text(text: str, file: str) -> tuple[Document, Layer]:
         types.fit(document.data, kind)
         if document.data.get("hooks"):
             _check_hooks(document.data["hooks"])
+        if document.data.get("permission"):
+            check_rules(document.data["permission"])
     except types.Misfit as misfit:
         raise explain(misfit, document) from misfit
     data = cast("dict[str, Any]", types.without_nulls(document.data, kind))
@@ -100,6 +102,15 @@ def _check_hooks(given: Any) -> None:
         hooks.check(given, ("hooks",))
     except hooks.Unfit as unfit:
         raise types.Misfit(unfit.path, unfit.wanted, unfit.value, known=unfit.known) from unfit
+
+
+def check_rules(permission: Any) -> None:
+    """Raises `types.Misfit` for the first rule of the section `permission` that is none."""
+    from gongfu.config import rule_texts, types  # only where there are rules
+
+    if unfit := rule_texts.first_unfit(permission):
+        path, text = unfit
+        raise types.Misfit(path, rule_texts.WANTED, text)
 
 
 def expanded(layer: Layer, env: Mapping[str, str]) -> dict[str, Any]:

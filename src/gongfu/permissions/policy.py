@@ -181,6 +181,8 @@ def _left(facts: CallFacts, mode: Mode, approved: Iterable[Part], *, fenced: boo
 
 
 def _only_reads(facts: CallFacts) -> bool:
+    if any(path.write for path in facts.paths):
+        return False  # whatever access the tool declares
     changes = {a for a in facts.access if a != "read"}
     if changes == {"execute"} and facts.line is not None:
         return facts.line.ratings <= {"read"}

@@ -9,6 +9,7 @@ from fnmatch import translate
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from gongfu.config.rule_texts import split_rule
 from gongfu.core.base import Base
 from gongfu.permissions.rating import Part
 from gongfu.workspace.globs import path_regex
@@ -16,8 +17,6 @@ from gongfu.workspace.globs import path_regex
 Kind: TypeAlias = Literal["tool", "path", "read", "write", "host", "command"]
 Which: TypeAlias = Literal["allow", "ask", "deny"]
 
-# Patterns are texts: `re` compiles and keeps them when they are first needed, not at import.
-_RULE = r"(?s)\s*([\w*?.-]+)\s*(?:\((.*)\))?\s*"
 _KINDS: dict[str, Kind] = {"path": "path", "read": "read", "write": "write", "host": "host", "command": "command"}
 _EXACT_ONLY = frozenset(["destructive", "privilege", "credential", "unknown"])
 
@@ -46,15 +45,13 @@ def parse_rule(text: str) -> Rule:
 
     Raises ValueError for anything else.
     """
-    found = re.fullmatch(_RULE, text)
-    if found is None or (found[2] is not None and not found[2].strip()):
+    found = split_rule(text)
+    if found is None:
         raise ValueError(text)
-    name, pattern = found[1], (found[2] or "").strip()
+    name, pattern = found
     kind = _KINDS.get(name, "tool")
     if kind == "tool":
         return Rule(text=text.strip(), kind="tool", name=name, pattern=pattern)
-    if not pattern:
-        raise ValueError(text)
     return Rule(text=text.strip(), kind=kind, pattern=pattern)
 
 

@@ -55,6 +55,14 @@ TEXT = {
         "Nothing was granted for this project. See how a command is judged: `gongfu permissions check COMMAND`.",
         "尚未为本项目允许任何内容。查看某条命令会如何判断：`gongfu permissions check 命令`。",
     ),
+    "none_revoked": (
+        "No grant for {root} has that number; nothing was changed. `gongfu permissions` lists them.",
+        "{root} 没有该编号的允许记录；没有任何改动。`gongfu permissions` 可列出。",
+    ),
+    "nothing_revoked": (
+        "Nothing is granted for {root}; nothing was changed.",
+        "没有为 {root} 允许任何内容；没有任何改动。",
+    ),
     "revoked": ("Taken back: {count}.", "已收回：{count}。"),
     "and": (", ", "、"),
     "rating_read": ("reads", "读取"),

@@ -51,11 +51,21 @@ def doctor(cli: Cli, *, as_json: bool, config: str, root: str | None) -> int:
     longest = max(map(width, labels.values()))
     marks = {"ok": style.green("✓"), "warn": style.yellow("!"), "fail": style.red("✗"), "info": style.dim("·")}
     for check in checks:
-        cli.out.line(f"{marks[check.level]} {pad(labels[check.name], longest)}  {check.detail}")
+        first, *more = _wrapped(cli, check.detail, longest + 4)
+        cli.out.line(f"{marks[check.level]} {pad(labels[check.name], longest)}  {first}")
+        for row in more:
+            cli.out.line(f"  {' ' * longest}  {row}")
         if check.fix:
             cli.out.line(f"  {' ' * longest}  {style.cyan(check.fix)}")
     cli.out.line("\n" + say("setup.doctor_bad" if failed else "setup.doctor_good"))
     return EXIT_FAILED if failed else EXIT_DONE
+
+
+def _wrapped(cli: Cli, text: str, margin: int) -> list[str]:
+    """The rows of a finding beside its name; one where no person reads it at a terminal."""
+    from gongfu.surfaces.cli.width import wrap
+
+    return wrap(text, max(20, cli.size()[0] - margin - 1)) if cli.out.tty else [text]
 
 
 def rescue(cli: Cli) -> int:

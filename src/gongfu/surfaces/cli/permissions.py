@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gongfu.core.errors import UsageError
+from gongfu.core.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.command import Command, Group, flag
 from gongfu.surfaces.cli.options import Opening, places_options
@@ -130,11 +130,15 @@ def take_back(cli: Cli, *, numbers: tuple[int, ...], everything: bool, config: s
     if not numbers and not everything:
         raise UsageError("cli.missing_parameter", name="NUMBER")
 
-    def work(app: App) -> int:
+    def work(app: App) -> tuple[str, int]:
         from gongfu.store.grants import GrantBook
 
-        return GrantBook(app.database).forget(str(app.workspace.root), None if everything else numbers)
+        here = str(app.workspace.root)
+        return here, GrantBook(app.database).forget(here, None if everything else numbers)
 
-    count = with_app(cli, Opening(config=config or "", root=root), work)
+    here, count = with_app(cli, Opening(config=config or "", root=root), work)
+    if not count:
+        cli.note(cli.say(f"permissions.{'nothing' if everything else 'none'}_revoked", root=one_line(here)))
+        return EXIT_DONE if everything else EXIT_FAILED
     cli.out.line(cli.say("permissions.revoked", count=count))
     return 0
