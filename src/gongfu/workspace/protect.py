@@ -125,9 +125,16 @@ def _why(path: str, private: Sequence[str], *, write: bool) -> Protected:
     names = _names(path)
     if ".git" in names:
         return "git"
-    if ".gongfu" in names or names[-1] == ".mcp.json":
+    if ".gongfu" in names or names[-1] == ".mcp.json" or _runs_elsewhere(names):
         return "settings"
     return "startup" if _is_startup(path, names) else ""
+
+
+def _runs_elsewhere(names: Sequence[str]) -> bool:
+    """Whether a file names programs that other tools of the person run on their own."""
+    if names[-2:-1] == [".claude"]:
+        return names[-1].startswith("settings")
+    return names[-2:] in ([".cursor", "mcp.json"], [".vscode", "mcp.json"], [".vscode", "tasks.json"])
 
 
 def _names(path: str) -> list[str]:

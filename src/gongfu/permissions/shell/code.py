@@ -145,7 +145,7 @@ def code(c: Command, text: str) -> None:
     if re.search(_KEYS, text):
         c.add("credential", why="shell_credential", about=c.name)
     for match in re.finditer(_STRINGS, text):
-        value = match[1] or match[2] or ""
+        value = (match[1] or match[2] or "").lstrip("<>+| ")
         if value.startswith(("/", "~", "..")) and len(value) > 1 and not re.search(r"\s", value):
             where = c.state.variables.get("HOME", "/~") + value[1:] if value.startswith("~") else value
             touch(Word(text=where), c.state, c.found, write=False)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gongfu.permissions.rating import Rating
-from gongfu.permissions.shell.paths import touch
+from gongfu.permissions.shell.paths import places_of, touch
 from gongfu.permissions.shell.state import Found, Simple, State
 from gongfu.permissions.shell.words import UNKNOWN, Word, literal
+from gongfu.workspace.protect import mentions_protected
 
 if TYPE_CHECKING:
     from gongfu.permissions.shell.walk import Walker
@@ -105,6 +107,15 @@ class Command:
                     touch(
                         Word(text=_home(text, self.state), glob=arg.glob and whole), self.state, self.found, write=write
                     )
+
+    def secrets_below(self, *words: Word) -> None:
+        """It shows or packs all that lies in these folders, also what may be secret there."""
+        for word in words:
+            for place in places_of(word.text, self.state):
+                if place is not None and mentions_protected(
+                    "grep -r x .", Path(place), self.state.workspace, windows=False
+                ):
+                    self.add("credential", why="protected_secret", about=self.name)
 
     def hosts(self) -> None:
         """Notes the hosts that its arguments name."""

@@ -172,6 +172,8 @@ def _tar(c: Command) -> None:
     listing = "t" in first.lstrip("-") or "--list" in texts
     writes = not (listing and not re.search(r"[xcru]", first.lstrip("-")))
     args = c.args if first.startswith("-") else c.args[1:]
+    if "c" in letters and writes and "x" not in letters:
+        c.secrets_below(*(a for a in args if a.plain and not a.text.startswith("-")))
     c.add("write", "run") if writes and "x" in letters + first else c.add("write" if writes else "read")
     for arg in args:
         if arg.literal and arg.text.startswith("-"):
@@ -198,6 +200,8 @@ def _pack(c: Command) -> None:
     if c.name == "unzip" and c.has("-l", "-t", "-Z", "-p"):
         c.found.ratings.discard("run")
     c.paths(write=True, always=True)
+    if c.name in ("zip", "7z", "7za"):
+        c.secrets_below(*(a for a in c.args if a.plain and not a.text.startswith("-")))
 
 
 def _rsync(c: Command) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from gongfu.permissions.shell.command import Command, is_option
@@ -29,6 +30,7 @@ _WRITES = names(
     "checkout-index format-patch archive bundle sparse-checkout rerere repack pack-refs symbolic-ref tag branch stash "
     "remote restore merge-file index-pack unpack-objects mktag"
 )
+_CHANGES = _WRITES | _RUNS | names("rm clean reset update-ref")
 _LOSES = names("filter-branch filter-repo prune replace quiltimport fast-import obliterate nuke")
 _SHOWS = names("difftool mergetool filter-branch citool gui instaweb web--browse hook")
 _TOLD = names("commit log tag stash merge show notes shortlog")
@@ -73,8 +75,22 @@ def git(c: Command) -> None:
         c.add("run")
         c.unseen(verb)  # an alias, or a program of its own
     _paths(c, verb, args)
+    _secrets(c, verb, args, texts)
     if verb in SPECIAL:
         SPECIAL[verb](c, texts)
+
+
+def _secrets(c: Command, verb: str, args: list[Word], texts: list[str]) -> None:
+    """Where it takes up or shows also what git ignores."""
+    folders = [a for a in args if a.plain and not a.text.startswith("-")]
+    forced = any(is_option(t, name) for t in texts for name in ("-f", "--force"))
+    if verb == "grep" and any(t.startswith(("--no-i", "--unt", "--no-e")) for t in texts):
+        folders = []
+    elif not (verb in ("add", "stage") and forced) and not (
+        verb == "stash" and any(is_option(t, name) for t in texts for name in ("-a", "--all"))
+    ):
+        return
+    c.secrets_below(*(folders if verb in ("add", "stage") and folders else [literal(".")]))
 
 
 def _own_options(c: Command) -> list[Word]:
@@ -143,6 +159,9 @@ def _harmless(name: str, verb: str) -> bool:
 
 def _paths(c: Command, verb: str, args: list[Word]) -> None:
     """Paths among the arguments: revisions and messages are no paths."""
+    for before, word in itertools.pairwise(c.args):
+        if before.text == "-C" and verb in _CHANGES:
+            c.write(word)
     texts = [a.text for a in args]
     message = False
     for arg in args:
@@ -162,6 +181,8 @@ def _paths(c: Command, verb: str, args: list[Word]) -> None:
 
 def _path(c: Command, verb: str, arg: Word, explicit: bool) -> None:
     text = arg.text
+    if verb in ("mv", "init", "clone") and ":" not in text and not text.startswith("-"):
+        c.write(arg)
     writes = verb in ("clone", "init", "worktree", "mv", "archive", "bundle", "format-patch", "checkout-index") or (
         verb in ("checkout", "restore", "rm", "clean", "apply") and explicit
     )
