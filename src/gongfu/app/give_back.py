@@ -10,7 +10,8 @@ import anyio.to_thread
 from msgspec.structs import replace
 
 from gongfu.app.deeds import Turn
-from gongfu.app.giving import Mark, Overlaid, Plan, marks_of, plan
+from gongfu.app.giving import Files, Mark, Overlaid, Plan, marks_of, plan
+from gongfu.app.halfway import Halfway, towards
 from gongfu.app.shelf import Place, Shelf, View, names_of
 from gongfu.core.base import Base
 from gongfu.core.events import AnyEvent, MessageAdded
@@ -72,17 +73,20 @@ class Step(Base, frozen=True):
     theirs: frozenset[str] = frozenset()
 
 
-async def preview(place: Place, steps: Steps, given: Given, *, force: bool) -> Given:
+async def preview(place: Place, steps: Steps, given: Given, *, force: bool, cut_off: str = "") -> Given:
     """What `give_back` would do to the files as they are now."""
-    return await anyio.to_thread.run_sync(partial(_preview, place, steps, given, force))
+    return await anyio.to_thread.run_sync(partial(_preview, place, steps, given, force, cut_off))
 
 
-async def give_back(place: Place, steps: Steps, given: Given, *, force: bool) -> tuple[Given, list[AnyEvent]]:
+async def give_back(
+    place: Place, steps: Steps, given: Given, *, force: bool, cut_off: str = ""
+) -> tuple[Given, list[AnyEvent]]:
     """Give the files back; what was done, and the events that record it in the session `given.session`.
 
-    There are none when nothing could be given back without `force`. How the files were is kept first.
+    There are none when nothing could be given back without `force`. How the files were is kept first. `cut_off` is the
+    checkpoint from before an earlier giving that was killed: this one takes up what it left.
     """
-    return await anyio.to_thread.run_sync(partial(_carry_out, place, given.session, steps, given, force))
+    return await anyio.to_thread.run_sync(partial(_carry_out, place, given.session, steps, given, force, cut_off))
 
 
 def told(given: Given) -> MessageAdded:
@@ -90,9 +94,10 @@ def told(given: Given) -> MessageAdded:
     return MessageAdded(message=user(note(given), kind="note", id=new_id("m")))
 
 
-def _preview(place: Place, steps: Steps, given: Given, force: bool) -> Given:
+def _preview(place: Place, steps: Steps, given: Given, force: bool, cut_off: str) -> Given:
     """The steps one after the other, without doing any."""
     with Shelf(place) as shelf:
+        half = Halfway(shelf, cut_off) if cut_off else None
         todo = steps(shelf)
         names = [names_of(compare(step.was, step.want)) for step in todo]
         now = _now(shelf, todo, names)
@@ -100,28 +105,40 @@ def _preview(place: Place, steps: Steps, given: Given, force: bool) -> Given:
     then, kept = Overlaid(here), set[str]()
     for step, some in zip(todo, names, strict=True):
         want = View(step.want)
-        one = plan(some, View(step.was), want, then, force=force, theirs=step.theirs)
+        one = _planned(step, some, then, force, half)
         then.lay(want, one.give)
         kept.update(one.kept)
     marks = marks_of({name for some in names for name in some}, here, then)
     return replace(given, marks=marks, kept=tuple(sorted(kept)), uncovered=_uncovered(todo))
 
 
-def _carry_out(place: Place, session: str, steps: Steps, given: Given, force: bool) -> tuple[Given, list[AnyEvent]]:
+def _planned(step: Step, names: Sequence[str], now: Files, force: bool, half: Halfway | None) -> Plan:
+    was = View(step.was)
+
+    def left(path: str) -> bool:
+        return half is not None and half.left(path, was, now)
+
+    return plan(names, was, View(step.want), now, force=force, theirs=step.theirs, left=left)
+
+
+def _carry_out(
+    place: Place, session: str, steps: Steps, given: Given, force: bool, cut_off: str
+) -> tuple[Given, list[AnyEvent]]:
     with Shelf(place) as shelf:
+        half = Halfway(shelf, cut_off) if cut_off else None
         todo = steps(shelf)
         names = [names_of(compare(step.was, step.want)) for step in todo]
         first = now = _now(shelf, todo, names)
-        before = ""
+        before, ways = "", towards(step.checkpoint for step in todo)
         events: list[FilesRestored] = []
         failed: dict[str, str] = {}
         kept = set[str]()
         for step, some in zip(todo, names, strict=True):
-            one = plan(some, View(step.was), View(step.want), View(now.tree), force=force, theirs=step.theirs)
+            one = _planned(step, some, View(now.tree), force, half)
             kept.update(one.kept)
             if not one.give and one.kept:
                 continue  # nothing of this turn can be given back: it is not undone
-            before = before or shelf.save(now, session, "", "restore")
+            before = before or _kept_first(shelf, now, session, ways, half)
             done = shelf.give(step.want, now.tree, one.give)
             now = _now(shelf, todo, names)
             failed.update(done.failed)
@@ -137,6 +154,15 @@ def _carry_out(place: Place, session: str, steps: Steps, given: Given, force: bo
         before=before, done=bool(events),
     )  # fmt: skip
     return whole, [*events]
+
+
+def _kept_first(shelf: Shelf, now: Taken, session: str, ways: str, half: Halfway | None) -> str:
+    """Keep how the files are; the checkpoint that a redo leads back to: after a giving that was killed the one from
+    before that."""
+    if half is not None and half.session == session:
+        shelf.save(now, session, half.id, "restore")
+        return half.id
+    return shelf.save(now, session, ways, "restore")
 
 
 def _now(shelf: Shelf, steps: Sequence[Step], names: Sequence[Sequence[str]]) -> Taken:

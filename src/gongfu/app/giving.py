@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Literal, Protocol
 
 from gongfu.core.base import Base
@@ -65,12 +65,14 @@ def plan(
     *,
     force: bool = False,
     theirs: Collection[str] = (),
+    left: Callable[[str], bool] | None = None,
 ) -> Plan:
     """How to bring `names` from how they are held to be (`was`) to what is wanted, where they really are as `now`.
 
     A path that still is as it `was` is given back, one that is as wanted already is passed over, any other is kept
     unless `force`, as are `theirs`. What cannot be there beside something that stays is kept as well; a folder in which
-    something stays is passed over.
+    something stays is passed over. `left` tells of a path that is no longer as it `was` whether that is only because
+    giving it back was cut off.
     """
     give: list[str] = []
     kept: list[str] = []
@@ -78,7 +80,7 @@ def plan(
         target, here = want.get(path), now.get(path)
         if here == target:
             continue
-        mine = here == was.get(path) and path not in theirs
+        mine = (here == was.get(path) or (left is not None and left(path))) and path not in theirs
         (give if force or mine else kept).append(path)
     kept += _blocked(give, want, now)
     return Plan(give=tuple(give), kept=tuple(sorted(kept)))

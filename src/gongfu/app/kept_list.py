@@ -10,6 +10,7 @@ import anyio.to_thread
 from gongfu.app.deeds import Deed
 from gongfu.app.give_back import Agree, Given, Step, give_back, preview, told
 from gongfu.app.giving import Mark, marks_of
+from gongfu.app.halfway import begun_by, cut_off
 from gongfu.app.shelf import Place, Shelf, View, names_of
 from gongfu.app.undo import open_talk, place_of, read_story
 from gongfu.core.base import Base
@@ -103,7 +104,7 @@ def _pair(shelf: Shelf, checkpoint: str) -> tuple[bytes, bytes]:
     row = shelf.row(checkpoint)
     rows = shelf.rows(row.session)
     if row.when == "restore":
-        first = row.turn or row.id
+        first = begun_by(row)
         return shelf.tree(first), shelf.tree(shelf.behind(first, row.session))
     before = next((r.id for r in rows if r.turn == row.turn and r.when == "before"), row.id)
     after = next((r.id for r in rows if r.turn == row.turn and r.when == "after"), "")
@@ -157,9 +158,10 @@ async def restore(app: App, checkpoint: str, *, force: bool = False, agree: Agre
         return [Step(checkpoint=name, was=shelf.now(beside=want).tree, want=want, marks=tuple(marks))]
 
     given = Given(action="rewind", session=talk.id, turns=turns)
-    if agree is not None and not agree(shown := await preview(place, steps, given, force=True)):
+    half = await cut_off(app, place, talk.id)
+    if agree is not None and not agree(shown := await preview(place, steps, given, force=True, cut_off=half)):
         return shown
-    done, events = await give_back(place, steps, given, force=True)
+    done, events = await give_back(place, steps, given, force=True, cut_off=half)
     if events:
         talk.stream.emit(*events, told(done))
     return done

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from gongfu.app.deeds import Story, Turn
 from gongfu.app.give_back import Agree, Given, give_back, preview, told
+from gongfu.app.halfway import cut_off
 from gongfu.app.undo import open_talk, read_story, stepping
 from gongfu.core.errors import UsageError, UserError
 from gongfu.core.events import AnyEvent, PromptDropped
@@ -40,8 +41,9 @@ async def rewind(
     given = Given(
         action="rewind", session=here.id, turns=tuple(d.turn for d in deeds), prompt=target.text, number=target.number
     )
+    half = await cut_off(app, place, here.id) if deeds else ""
     if agree is not None:
-        shown = await preview(place, steps, given, force=force) if deeds else given
+        shown = await preview(place, steps, given, force=force, cut_off=half) if deeds else given
         if not agree(shown):
             return shown
     if talk:
@@ -51,7 +53,7 @@ async def rewind(
         here = again
     if not deeds:
         return replace(given, done=True)
-    return await _with_files(app, here, await give_back(place, steps, given, force=force), talk)
+    return await _with_files(app, here, await give_back(place, steps, given, force=force, cut_off=half), talk)
 
 
 async def _with_files(app: App, here: Session, outcome: tuple[Given, list[AnyEvent]], talk: bool) -> Given:

@@ -150,6 +150,10 @@ class Shelf:
         """One by its id, or a part of it that is unique."""
         return self._contents.row(id)
 
+    def last(self) -> CheckpointRow | None:
+        """The newest checkpoint under this root."""
+        return next(iter(self._contents.rows(root=self._root, limit=1)), None)
+
     def newest(self) -> str:
         """The session that changed files under this root last; "" for none."""
         found = self._contents.rows(root=self._root, limit=1)

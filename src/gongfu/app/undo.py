@@ -11,6 +11,7 @@ import anyio.to_thread
 
 from gongfu.app.deeds import Deed, Pair, Story, story
 from gongfu.app.give_back import Agree, Given, Step, Steps, give_back, preview, told
+from gongfu.app.halfway import Halfway, cut_off
 from gongfu.app.shelf import Place, Shelf
 from gongfu.core.errors import UserError
 
@@ -34,7 +35,7 @@ async def undo(
     if not deeds:
         raise UserError("undo.nothing_left" if past.deeds else "undo.nothing", session=talk.id)
     given = Given(action="undo", session=talk.id, turns=tuple(deed.turn for deed in deeds), cut=_cut(deeds))
-    return await _carry_out(talk, place, stepping(app, place, talk.id, deeds), given, force, agree)
+    return await _carry_out(app, talk, place, stepping(app, place, talk.id, deeds), given, force=force, agree=agree)
 
 
 def _cut(deeds: Sequence[Deed]) -> bool:
@@ -54,18 +55,20 @@ async def redo(app: App, session: str = "", *, force: bool = False, agree: Agree
 
     def steps(shelf: Shelf) -> list[Step]:
         until, since = shelf.tree(last.before), shelf.tree(shelf.behind(last.before, shelf.row(last.before).session))
-        return [Step(checkpoint=last.before, was=since, want=until)]
+        theirs = Halfway(shelf, last.before).strangers(since)
+        return [Step(checkpoint=last.before, was=since, want=until, theirs=theirs)]
 
     given = Given(action="redo", session=talk.id, turns=turns)
-    return await _carry_out(talk, place, steps, given, force, agree)
+    return await _carry_out(app, talk, place, steps, given, force=force, agree=agree)
 
 
 async def _carry_out(
-    talk: Session, place: Place, steps: Steps, given: Given, force: bool, agree: Agree | None
+    app: App, talk: Session, place: Place, steps: Steps, given: Given, *, force: bool, agree: Agree | None
 ) -> Given:
-    if agree is not None and not agree(shown := await preview(place, steps, given, force=force)):
+    half = await cut_off(app, place, talk.id)
+    if agree is not None and not agree(shown := await preview(place, steps, given, force=force, cut_off=half)):
         return shown
-    done, events = await give_back(place, steps, given, force=force)
+    done, events = await give_back(place, steps, given, force=force, cut_off=half)
     if events:
         talk.stream.emit(*events, told(done))
     return done
