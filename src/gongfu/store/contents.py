@@ -13,7 +13,7 @@ import msgspec
 
 from gongfu.core.base import Base
 from gongfu.core.errors import UserError
-from gongfu.store.contents_file import connect, explain, vacuum_file
+from gongfu.store.contents_file import check_room, connect, explain, vacuum_file
 
 When: TypeAlias = Literal["before", "after", "restore"]
 _DIGESTS = 1  # the type of extension values in a tree that hold digests, joined
@@ -77,6 +77,7 @@ class Contents:
     def put(self, items: Iterable[tuple[bytes, bytes]]) -> int:
         """Keep contents by their digest; the bytes that were stored anew."""
         rows = [(digest, len(data), *_packed(data)) for digest, data in items]
+        check_room(self.path, sum(len(row[3]) for row in rows))
         stored = 0
         with self._write() as connection:
             for row in rows:
@@ -102,6 +103,7 @@ class Contents:
         UserError `checkpoints.swept` when contents that it names were deleted meanwhile by `forget`: take it again
         with no known tree.
         """
+        check_room(self.path, len(tree))
         parts = [bytes(part) for part in msgspec.msgpack.decode(tree, type=list[msgspec.Raw])]
         with self._write() as connection:
             numbers = [self._part(connection, part) for part in parts]

@@ -13,6 +13,7 @@ from gongfu.store import database
 _SCHEMA = 1
 _APPLICATION = 0x476F6E63
 _BUSY_SECONDS = 20.0
+_RESERVE = 256 << 10  # bytes
 _OWN = {"store.damaged": "checkpoints.damaged", "store.foreign": "checkpoints.foreign"}
 _TABLES = """
 CREATE TABLE content (
@@ -51,6 +52,19 @@ def connect(path: Path) -> sqlite3.Connection:
             raise
         raise explain(error, path) from error
     return connection
+
+
+def check_room(path: Path, size: int) -> None:
+    """UserError when `size` more bytes would take the last room on the disk, which others need to go on: the log of
+    SQLite has them, too, and it does not shrink where there is none."""
+    if not hasattr(os, "statvfs"):
+        return
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:  # writing will tell
+        return
+    if disk.f_blocks and disk.f_bavail * disk.f_frsize < 2 * size + _RESERVE:
+        raise UserError("store.full", path=path)
 
 
 def explain(error: sqlite3.Error, path: Path) -> Exception:

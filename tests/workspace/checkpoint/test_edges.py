@@ -228,6 +228,8 @@ def test_a_full_disk_of_the_store_is_told_and_keeps_what_was(small_disk: Path, r
     with pytest.raises(UserError) as told:
         take(root, store, known=before.tree, env=ENV)
     assert told.value.key == "store.full"
+    (small_disk / "other").write_bytes(b"x" * (200 << 10))  # others have room to go on
+    (small_disk / "other").unlink()
     (root / "large").unlink()
     (root / "a").unlink()
     after = take(root, store, known=before.tree, env=ENV)
