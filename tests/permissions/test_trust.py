@@ -88,6 +88,25 @@ def test_a_script_that_a_hook_names_counts_too(root: Path) -> None:
     assert seen(root).fingerprint != first.fingerprint
 
 
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("make lint >> run.sh", False),  # a log that a hook keeps changes with every run
+        ("make lint 2>run.sh", False),
+        ("make lint > ./run.sh; sh run.sh", True),
+        ("sh <run.sh", True),
+        ("sh <>run.sh", True),
+        ("sh <(cat run.sh)", True),
+        ("tee >(sh run.sh)", True),
+        (">\n      run.sh", True),  # a folded text of YAML
+    ],
+)
+def test_a_file_that_a_hook_only_writes_does_not_count(root: Path, line: str, *, counts: bool) -> None:
+    write(root, ".gongfu/config.yaml", f"hooks:\n  - event: prompt\n    shell: true\n    command: {line}\n")
+    write(root, "run.sh")
+    assert ("run.sh" in seen(root).files) is counts
+
+
 def test_a_server_and_its_script(root: Path) -> None:
     write(root, ".mcp.json", '{"mcpServers": {"a": {"command": "node", "args": ["${ROOT}/server/index.js"]}}}')
     write(root, "server/index.js")

@@ -28,6 +28,7 @@ _WHOLE: Final = 32 << 20
 _MOST: Final = 4000
 _WORDS: Final = 2000
 _WORD: Final = rb"(?:\$\{\w+\}|[^\s\"'`\[\]{}(),;|&<>])+"
+_WRITTEN: Final = rb"(?<![<>])>>?[ \t]*" + _WORD  # what a line only writes is not what it runs
 _VARIABLE: Final = r"^\$(?:\w+|\{\w+\})/"
 _RUNS: Final = rb"!\s*`"
 _NONBLOCK: Final[int] = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -183,7 +184,7 @@ class _FullError(Exception):
 
 
 def _scripts(data: bytes) -> Iterator[str]:
-    words = dict.fromkeys(re.findall(_WORD, data))
+    words = dict.fromkeys(re.findall(_WORD, re.sub(_WRITTEN, b" ", data)))
     for word in list(words)[:_WORDS]:
         text = re.sub(_VARIABLE, "", os.fsdecode(word).rstrip(":"))
         if text and "\0" not in text and len(text) < 1000:
