@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -55,7 +56,8 @@ def homes(env: Mapping[str, str]) -> list[str]:
 def hidden(workspace: Workspace, env: Mapping[str, str], more: Sequence[str]) -> tuple[str, ...]:
     """Credentials, sockets of services and Gongfu's own folders, as far as they exist; outer ones only.
 
-    What contains a folder of the workspace is left out: the workspace is to be seen.
+    What contains a folder of the workspace is left out: the workspace is to be seen. So is what is closed to this user
+    anyway: each hidden path costs every command a mount.
     """
     wanted: list[str] = [*_SYSTEM, *_SOCKETS, *(str(p) for p in workspace.private)]
     if env.get("XDG_RUNTIME_DIR", "").startswith("/"):
@@ -70,7 +72,21 @@ def hidden(workspace: Workspace, env: Mapping[str, str], more: Sequence[str]) ->
     wanted.extend(os.path.expanduser(path) for path in more)  # noqa: PTH111
     roots = [str(p) for p in (workspace.root, workspace.directory, *workspace.extra)]
     found = [p for p in real_paths(wanted) if not any(rest_below(root, p) is not None for root in roots)]
-    return outer(found)
+    return outer(p for p in found if not _closed(p))
+
+
+def _closed(path: str) -> bool:
+    """Whether an ordinary user has no right at all on a file or folder of somebody else."""
+    if os.geteuid() == 0:
+        return False
+    try:
+        info = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return False
+    if info.st_uid in (os.getuid(), os.geteuid()) or not (stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)):
+        return False
+    effective = os.access in os.supports_effective_ids
+    return not any(os.access(path, way, effective_ids=effective) for way in (os.R_OK, os.W_OK, os.X_OK))
 
 
 def outer(paths: Iterable[str]) -> tuple[str, ...]:

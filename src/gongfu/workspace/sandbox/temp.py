@@ -88,7 +88,12 @@ def _locked(path: str, flags: int) -> int:
 
 def _remove(path: str) -> None:
     """Remove a folder, its lock last: what is cut short here goes on another time."""
-    import shutil  # not at import: only when a command has run
+    try:
+        os.rmdir(f"{path}/tmp")  # noqa: PTH106, S108 - mostly nothing was left in it
+        os.unlink(f"{path}/{_LOCK}")  # noqa: PTH108
+        os.rmdir(path)  # noqa: PTH106
+    except OSError:
+        import shutil  # takes 3 ms to load
 
-    shutil.rmtree(f"{path}/tmp", ignore_errors=True)  # noqa: S108
-    shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(f"{path}/tmp", ignore_errors=True)  # noqa: S108
+        shutil.rmtree(path, ignore_errors=True)
