@@ -89,7 +89,8 @@ def _locked(path: str, flags: int) -> int:
 def _remove(path: str) -> None:
     """Remove a folder, its lock last: what is cut short here goes on another time."""
     try:
-        os.rmdir(f"{path}/tmp")  # noqa: PTH106, S108 - mostly nothing was left in it
+        for folder, _, _ in os.walk(f"{path}/tmp", topdown=False):  # noqa: S108
+            os.rmdir(folder)  # noqa: PTH106 - mostly nothing was left but folders in which something was mounted
         os.unlink(f"{path}/{_LOCK}")  # noqa: PTH108
         os.rmdir(path)  # noqa: PTH106
     except OSError:
