@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 import pytest
 
 from gongfu.core import events as ev
 from gongfu.core.display import refusal_display
 from gongfu.core.messages import ResultPart
 from gongfu.core.words import Language
+from gongfu.models.scripted import Call, Say
+from gongfu.models.scripted.server import Server
 from gongfu.surfaces.cli.ask import _decided
 from gongfu.surfaces.cli.render.history import History
 from gongfu.surfaces.cli.render.lines import Lines
@@ -15,7 +20,10 @@ from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style
 from gongfu.surfaces.cli.width import width
 
+from .conftest import Program
 from .events import entry
+
+Serve = Callable[..., Server]
 
 WITH_PROJECT = ("allow", "session", "project", "deny")
 WITHOUT = ("allow", "session", "deny")
@@ -106,3 +114,23 @@ class ToolCall:
         result = ResultPart(call_id="c0", text="no", status="refused")
         started = ev.ToolStarted(call="c0", name="shell", title=command, arguments={})
         return self._lines.tool(started, ev.ToolFinished(call="c0", name="shell", result=result, display=display))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "true " + "x" * 330 + "; rm -rf important",
+        "cat > f <<'EOF'\n" + "\n".join(f"line {n}" for n in range(120)) + "\nEOF\nrm -rf important",
+    ],
+)
+def test_the_end_of_a_long_command_is_shown_before_it_is_allowed(program: Program, serve: Serve, command: str) -> None:
+    from .test_pty import Terminal
+
+    serve(Call("shell", {"command": command}), Say("Done."))
+    terminal = Terminal(program, "run", "go")
+    terminal.until("no >")
+    shown = terminal.plain.partition("1. ")[0]  # above the parts, each of which may be cut
+    assert "rm -rf important" in shown.replace("\n", "")
+    terminal.type("n\n")
+    assert terminal.end() == 0

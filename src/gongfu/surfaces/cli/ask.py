@@ -14,7 +14,7 @@ from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.style import clean, laid_open, one_line
-from gongfu.surfaces.cli.width import wrap
+from gongfu.surfaces.cli.width import clip, wrap
 
 _PERMISSION = {
     "y": "allow", "yes": "allow", "是": "allow", "好": "allow",
@@ -44,7 +44,9 @@ class Person:
 
     async def _permission(self, question: QuestionAsked) -> str:
         say, style, preview = self._cli.say, self._style, question.preview
-        title = one_line(laid_open(question.text), 300)
+        command = preview.get("kind") == "command"
+        text = one_line(laid_open(question.text), 0 if command else 2_000)
+        text = title = clip(text, max(40, self._cli.size()[0] - len(question.tool) - 6)) if command else text
         if question.tool and not title.startswith(question.tool):
             title = f"{question.tool}  {title}"
         title = _named(question, title)
@@ -53,7 +55,7 @@ class Person:
             reason = say.told(question.reason, {"about": preview.get("about", "")})
             self._out.line(style.dim(f"  {one_line(reason, 300)}"))
         for line in self._lines.preview(preview):
-            if line.strip() != f"$ {question.text}":  # a short command stands in the title already
+            if line.strip() != f"$ {text}":  # a short command stands in the title already, whole
                 self._out.line(line)
         needs = cast("list[dict[str, Any]]", preview.get("needs") or [])
         for line in self._lines.needs(needs):

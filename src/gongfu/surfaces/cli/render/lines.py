@@ -147,7 +147,9 @@ class Lines(Base, frozen=True):
                 lines = diff_lines(str(display.get("diff", "")), self.style, self.speech, limit=limit)
             case "command":
                 where = one_line(str(display.get("cwd", "")))
-                lines = [f"$ {line}" for line in laid_open(str(display.get("command", ""))).split("\n")]
+                rows = laid_open(str(display.get("command", ""))).split("\n")
+                lines = [f"  {row}" if at else f"$ {row}" for at, row in enumerate(rows)]
+                limit = max(limit, 400)  # who consents to it should see it
                 lines += [self.style.dim(self.speech("in_folder", path=where))] if where else []
             case "list":
                 lines = [one_line(str(item)) for item in cast("list[object]", display.get("items") or [])]
