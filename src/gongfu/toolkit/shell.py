@@ -70,6 +70,7 @@ class ShellTools:
         self._trusted = trusted
         self._given = env
         self._keep = keep_env
+        self._sent: dict[str, str] = {}
 
     @cached_property
     def _env(self) -> dict[str, str]:
@@ -241,7 +242,8 @@ class ShellTools:
         action, job = args["action"], args.get("job", "")
         access: Access = "execute" if action == "input" else "read"
         known = self._jobs.get(job)
-        command = f"{known.command} <<< {shlex.quote(args.get('text', ''))}" if access == "execute" and known else ""
+        whole = self._sent.get(job, "") + args.get("text", "")  # an earlier `cd` changes what a later line means
+        command = f"{known.command} <<< {shlex.quote(whole)}" if access == "execute" and known else ""
         return Facts(access=(access,), command=command, cwd=str(self._directory), title=f"{action} {job}".strip())
 
     def _job_claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:
@@ -258,6 +260,7 @@ class ShellTools:
             await found.stop()
         elif action == "input":
             _write(found, text)
+            self._sent[job] = f"{self._sent.get(job, '')}{text}\n"
         await found.news(min(max(wait, 0.0), _LONGEST_WAIT))
         news = self._news(found)
         return Outcome(text=news, display={"kind": "text", "text": news, "summary": f"job {found.id} {found.state}"})

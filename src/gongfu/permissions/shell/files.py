@@ -9,13 +9,14 @@ from collections.abc import Callable
 
 from gongfu.permissions.shell.command import Command, options
 from gongfu.permissions.shell.fetching import curl
+from gongfu.permissions.shell.kept import overwrites, removes
 from gongfu.permissions.shell.paths import inside, places_of, real_path, touch_path
 from gongfu.permissions.shell.tables import names
 from gongfu.permissions.shell.words import Word
 
 
 def _rm(c: Command) -> None:
-    """Files and folders strictly inside the workspace can be brought back; all else may be lost."""
+    """Files and folders strictly inside the workspace can be brought back, if a copy is kept; else all may be lost."""
     found, rest = options(c.args)
     deep = any(name in ("-r", "-R") or (len(name) > 2 and "--recursive".startswith(name)) for name, _ in found)
     c.add("write")
@@ -26,6 +27,7 @@ def _rm(c: Command) -> None:
             or (word.glob and (deep or not _narrow(c, word)))
             or (not word.glob and not inside(word, c.state))
             or (deep and any(part in (".", "..", "") for part in word.text.rstrip("/").split("/")[-1:]))
+            or removes(c.state, word)
         ):
             _lose(c, word)
 
@@ -48,6 +50,10 @@ def _writes(c: Command) -> None:
     found, rest = options(c.args, _VALUED.get(c.name, ""))
     c.add("write")
     c.write(*rest)
+    if c.name in ("truncate", "tee") and not any(name in ("-a", "--append") for name, _ in found):
+        for word in rest:
+            if overwrites(c.state, word):
+                _lose(c, word)
     for name, value in found:
         if value.text and name in ("-r", "--reference", "-Z"):
             c.read(value)
@@ -104,6 +110,8 @@ def _transfer(c: Command, sources: list[Word], last: list[Word]) -> None:
         _linked(c, sources, last)
     for word in last:
         c.write(word)
+        if overwrites(c.state, word):
+            _lose(c, word)
         for source in sources:
             if word.plain and source.plain:
                 name = os.path.basename(source.text.rstrip("/"))  # noqa: PTH119

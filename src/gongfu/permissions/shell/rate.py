@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gongfu.permissions.shell import files, wrappers
 from gongfu.permissions.shell.command import Command
+from gongfu.permissions.shell.kept import overwrites
 from gongfu.permissions.shell.paths import is_system, real_path, touch
 from gongfu.permissions.shell.programs import HANDLERS, generic
 from gongfu.permissions.shell.state import Found, Redirect, Simple
@@ -62,6 +63,8 @@ def _redirect(redirect: Redirect, found: Found, walker: Walker) -> None:
         touch(target, walker.state, found)
     elif sign in (">", ">>", ">|", "&>", "&>>", ">&", "<>"):
         touch(target, walker.state, found, write=True)
+        if sign not in (">>", "&>>", "<>") and overwrites(walker.state, target):
+            found.add("destructive", why="shell_destructive", about=f"{redirect.mark} {target.source}")
     else:
         found.add("unknown", why="shell_unseen", about=redirect.mark)
 
