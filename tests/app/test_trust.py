@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import gongfu
-from gongfu.app.trust import Trust, judge, refuse, remember, revoke, trusted_folders
+from gongfu.app.trust import Trust, judge, notices, refuse, remember, revoke, trusted_folders
 from gongfu.config.paths import Places
 from gongfu.core.errors import UsageError, UserError
 
@@ -239,3 +240,49 @@ def test_the_settings_of_a_project_hold_where_it_is_trusted(places: Places, root
 def test_bad_settings_of_an_untrusted_project_disturb_nobody(places: Places, root: Path) -> None:
     write(root, CONFIG, "{{{ no yaml")
     assert gongfu.open(root, root=root, home=places.home, env={}).settings.permission.mode == "ask"
+
+
+def test_another_repository_in_the_place_of_a_trusted_one_is_not_trusted(places: Places, root: Path) -> None:
+    """Settings and hooks below .git are no content that counts, so the repository itself must be the same."""
+
+    def init(*, config: bool = True) -> None:
+        subprocess.run(["git", "init", "-q", str(root)], check=True, env=os.environ | {"GIT_TEMPLATE_DIR": ""})
+        if config:
+            write(root, CONFIG, "language: en\n")
+
+    init()
+    trust(places, root)
+    (root / ".git/config").write_text("[core]\n\tfsmonitor = mine\n")  # by the person
+    for name in ("a", "b"):
+        write(root, name, "x")
+    assert judge(places, root).trusted
+    moved = root.rename(root.with_name("moved"))
+    assert judge(places, moved).state == "untrusted"
+    root.mkdir()
+    init()
+    now = judge(places, root)
+    assert (now.state, now.changed) == ("changed", (".git",))
+    refuse(places, root, now.findings)
+    assert judge(places, root).state == "refused"
+    trust(places, root)
+    assert judge(places, root).trusted
+    shutil.rmtree(root)
+    moved.rename(root)
+    assert judge(places, root).trusted  # it was trusted before, and is the same
+    shutil.rmtree(root / ".git")
+    assert judge(places, root).trusted
+    (root / ".git").write_text("gitdir: /elsewhere\n")
+    assert judge(places, root).changed == (".git",)
+    shutil.rmtree(root / ".gongfu")
+    said = notices(judge(places, root), ())
+    assert [notice.values["what"] for notice in said] == [".git"]
+
+
+def test_a_list_of_before_repositories_were_told_apart_holds(places: Places, root: Path) -> None:
+    write(root, CONFIG, "language: en\n")
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    trust(places, root)
+    kept = json.loads(places.trust.read_text())
+    del kept["folders"][str(root)]["git"]
+    places.trust.write_text(json.dumps(kept))
+    assert judge(places, root).trusted

@@ -13,7 +13,7 @@ from gongfu.config.load import Notice
 from gongfu.config.paths import Places
 from gongfu.core.base import Base
 from gongfu.core.errors import UsageError, UserError
-from gongfu.permissions.trust import NOTHING, Findings, look
+from gongfu.permissions.trust import NOTHING, Findings, look, repository
 from gongfu.workspace.names import show_name
 
 State: TypeAlias = Literal["nothing", "trusted", "run", "untrusted", "changed", "refused", "unknown"]
@@ -69,6 +69,9 @@ def judge(places: Places, root: Path, *, trust: bool = False) -> Trust:
     known = entry.get("files")
     if known is not None:
         changed = tuple(name for name, digest in findings.files.items() if digest not in known.get(name, ()))
+        git, there = entry.get("git", ()), repository(root)
+        if git and there and there not in git:  # another repository in the place of the one that was trusted
+            changed += (".git",)
         if not changed and not findings.problems:
             return Trust(state="trusted", findings=findings)
     else:
@@ -111,7 +114,7 @@ def as_trusted(places: Places, root: Path, trust: Trust) -> bool:
 def notices(trust: Trust, others: tuple[Notice, ...]) -> tuple[Notice, ...]:
     """What the person should know: `others`, and what of the folder has no effect in one line, unless they said no."""
     rest = tuple(notice for notice in others if notice.key != "config.project_untrusted")
-    if trust.trusted or trust.state == "refused" or not trust.findings.anything:
+    if trust.trusted or trust.state == "refused" or not (trust.findings.anything or trust.changed):
         return rest
     if trust.why is not None:
         return (trust.why, *rest)
@@ -152,6 +155,8 @@ def remember(places: Places, root: Path, findings: Findings) -> None:
         before = entry.get("files", {})
         files = {name: _with(before.get(name, []), digest) for name, digest in findings.files.items()}
         entry["files"] = {**before, **files}
+        if there := repository(root):
+            entry["git"] = _with(entry.get("git", []), there)
         entry["at"] = time.time()
         entry.pop("refused", None)
 
@@ -217,7 +222,7 @@ def _fits_entry(entry: object) -> bool:
         return False
     table = cast("dict[str, Any]", entry)
     files = table.get("files", {})
-    lists: list[object] = [table.get("refused", [])]
+    lists: list[object] = [table.get("refused", []), table.get("git", [])]
     if not isinstance(files, dict) or not isinstance(table.get("at", 0.0), int | float):
         return False
     lists += cast("dict[str, object]", files).values()

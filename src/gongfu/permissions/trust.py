@@ -79,6 +79,22 @@ def look(root: Path, *, own: Path) -> Findings:
     return _Look(root, own).findings(there)
 
 
+def repository(root: Path) -> str:
+    """What tells the repository in the folder `root` from another one that is put in its place; "" for none."""
+    git = joined(str(root), ".git")
+    try:
+        found = os.stat(git)  # noqa: PTH116
+    except OSError:
+        return ""
+    if not stat.S_ISDIR(found.st_mode):  # a worktree or a submodule: a file that says where
+        return f"{found.st_ino} {found.st_mtime_ns}"
+    try:
+        made = os.stat(joined(git, "description"))  # noqa: PTH116 - git writes it once
+    except OSError:
+        return f"{found.st_ino}"
+    return f"{found.st_ino} {made.st_mtime_ns}"
+
+
 class _Look:
     def __init__(self, root: Path, own: Path) -> None:
         self._root = Path(os.path.realpath(root))
