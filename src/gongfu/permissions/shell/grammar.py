@@ -19,16 +19,15 @@ def _parser() -> Parser:
 def _grammar() -> object:
     """The compiled grammar, without its package, which takes 12 ms for reading resources that are not wanted here."""
     from importlib.machinery import PathFinder
-    from importlib.util import find_spec, module_from_spec
 
-    package = find_spec("tree_sitter_bash")
+    package = PathFinder.find_spec("tree_sitter_bash")
     folders = None if package is None else package.submodule_search_locations
     spec = None if folders is None else PathFinder.find_spec("tree_sitter_bash._binding", list(folders))
-    if spec is None or spec.loader is None:
+    module = None if spec is None or spec.loader is None else spec.loader.create_module(spec)
+    if spec is None or spec.loader is None or module is None:
         import tree_sitter_bash
 
         return tree_sitter_bash.language()
-    module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.language()
 
