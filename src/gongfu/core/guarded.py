@@ -44,6 +44,7 @@ class HookRan(Event, frozen=True, tag="hook_ran"):
     """A hook of the user or of a trusted project ran at `event`. `code` is its exit code (None: it was stopped).
 
     `decision` is what it decided of a call ("" for nothing), `reason` its words, `call` the call that it was about.
+    `changed`: it gave the call other arguments.
     """
 
     event: str
@@ -53,6 +54,7 @@ class HookRan(Event, frozen=True, tag="hook_ran"):
     reason: str = ""
     call: str = ""
     seconds: float = 0.0
+    changed: bool = False
 
 
 class PermissionGranted(Event, frozen=True, tag="permission_granted"):

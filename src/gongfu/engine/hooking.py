@@ -234,6 +234,7 @@ class Hooking:
                 reason=answer.reason[:2000] or answer.problem,
                 call=call,
                 seconds=0.0 if ended is None else ended.seconds,
+                changed=event == "before_tool" and answer.arguments is not None,
             )
         )
         values = {"event": event, "command": one.command}

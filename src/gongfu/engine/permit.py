@@ -130,8 +130,10 @@ def _denial(text: str, decision: Decision, by: By, said: str = "") -> Denial:
 
 
 def _question(call: CallPart, facts: Facts, decision: Decision, *, hook: str, lasting: object) -> QuestionAsked:
-    """The question with everything that consent is needed for, one by one, in `preview["needs"]`; `preview["apart"]` says
-    whether each can be granted by itself."""
+    """The question with everything that consent is needed for, one by one, in `preview["needs"]`.
+
+    `preview["apart"]` says whether each can be granted by itself.
+    """
     needs: list[dict[str, Any]] = [
         {
             "text": need.text,

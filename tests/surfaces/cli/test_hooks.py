@@ -49,6 +49,18 @@ def test_an_objection_is_no_refusal(program: Program, serve: Callable[..., Any])
     assert (program.folder / "new.txt").exists()
 
 
+def test_a_call_that_a_hook_changed_is_not_passed_off_as_the_models(
+    program: Program, serve: Callable[..., Any]
+) -> None:
+    serve(WRITE, Say("Done."))
+    other = json.dumps({"arguments": {"path": "other.txt", "content": "x"}})
+    hooks(program, shell("before_tool", f"echo '{other}'", match="write_file"))
+    ran = program.run("run", "--yes", "Write it")
+    assert "→ changed the call" in ran.err
+    assert (program.folder / "other.txt").exists()
+    assert "→ 改了这次调用" in program.run("show", GONGFU_LANGUAGE="zh").out
+
+
 def test_a_refused_prompt_ends_the_run_with_its_reason(program: Program, serve: Callable[..., Any]) -> None:
     server = serve(Say("never"))
     hooks(program, shell("prompt", "grep -q secret && { echo 'no secrets' >&2; exit 2; } || true"))

@@ -50,6 +50,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "said_allow": ("allowed", "允许"),
     "said_ask": ("asks", "要求询问"),
     "said_deny": ("denied", "拒绝"),
+    "said_changed": ("changed the call", "改了这次调用"),
     "said_objects": ("objects", "提出异议"),
     "said_block": ("refused", "拒绝"),
     "permission_waits": ("Gongfu needs your permission for {what}", "Gongfu 需要你允许 {what}"),

@@ -230,13 +230,16 @@ class Lines(Base, frozen=True):
     def hook(self, event: ev.HookRan) -> str:
         """A hook that decided something; of one that failed a warning tells."""
         failed = event.code not in (0, 2)
-        if failed or not (event.decision or self.verbose):
+        if failed or not (event.decision or event.changed or self.verbose):
             return ""
         command, reason = one_line(event.command, 80), one_line(event.reason, 160)
         text = self.speech("hooks.line", event=event.event, command=command)
         late = event.decision == "block" and event.event in ("after_tool", "turn_end")  # it is done: nothing is refused
-        said = self.speech(f"hooks.said_{'objects' if late else event.decision}") if event.decision else ""
+        decided = "objects" if late else event.decision
+        said = self.speech(f"hooks.said_{decided}") if decided else ""
         said = self.speech("because", what=said, why=reason) if said and reason else said
+        changed = self.speech("hooks.said_changed") if event.changed else ""
+        said = self.speech("permissions.and").join(filter(None, (changed, said)))
         return self.style.dim(f"{text} → {said}" if said else text)
 
     def retry(self, event: ev.RequestFailed) -> str:
