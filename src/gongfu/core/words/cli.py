@@ -195,8 +195,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "[y] 允许一次  [s] 本次会话都允许  [p] 本项目都允许  [n] 拒绝 >",
     ),
     "permission_pick": (
-        "s 1,2 runs all of it now, and from now on only parts 1 and 2 unasked",
-        "s 1,2 表示这次全部运行，今后只有第 1、2 部分不再询问",
+        "s 1 runs all of it now, and from now on only part 1 without asking",
+        "s 1 表示这次全部运行，今后只有第 1 部分不再询问",
     ),
     "permission_grave": (
         "! is remembered for this session at most, also after p",
