@@ -141,6 +141,14 @@ def test_rewind_prints_the_prompt_and_goes_on_in_a_new_session(program: Program,
     assert program.call("rewind", "--talk-only", "--files-only").code == 2
 
 
+def test_a_rewind_past_turns_that_changed_nothing_says_where_it_would_go(program: Program, serve: Serve) -> None:
+    serve(Say("Words."), Say("More."))
+    program.call("run", "Only words.")
+    would = program.call("rewind", "--dry-run")
+    assert would.out.splitlines() == ["Would go back to before:", "  1. Only words.", "No file had to be changed."]
+    assert program.call("rewind").out.startswith("The talk goes on in session ")
+
+
 @pytest.mark.parametrize("command", ["undo", "redo", "rewind", "checkpoints"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_words_where_there_is_nothing(program: Program, command: str, language: str) -> None:

@@ -85,7 +85,8 @@ def give(
 
         cli.out.line(to_json(fields(given)))
     elif not said_no:
-        cli.out.line("\n".join(lines(cli, given, dry=dry_run)))
+        if told := lines(cli, given, dry=dry_run):
+            cli.out.line("\n".join(told))
     else:
         cli.note(cli.say("not_confirmed"))
     refused = not given.done and not dry_run
@@ -121,7 +122,7 @@ def fields(given: Given) -> dict[str, Any]:
 
 def lines(cli: Cli, given: Given, *, dry: bool = False) -> list[str]:
     """The same for a person."""
-    from gongfu.surfaces.cli.style import clean
+    from gongfu.surfaces.cli.style import clean, one_line
 
     say = cli.say
     if not given.done and not dry:
@@ -132,7 +133,9 @@ def lines(cli: Cli, given: Given, *, dry: bool = False) -> list[str]:
     if given.cut:
         told.append(say("undo.cut"))
     told += _list([f"{mark} {clean(path)}" for path, mark in given.marks.items()], cli)
-    if not given.marks and given.turns:
+    if dry and given.action == "rewind" and not given.turns:
+        told = [say("undo.would_rewind"), f"  {given.number}. {one_line(given.prompt, 200)}"]
+    if not given.marks and (given.turns or told):
         told.append(say("undo.no_files"))
     kept = "kept_undone" if given.action == "undo" and given.done and not dry else "kept"
     for name, some in ((kept, given.kept), ("uncovered", given.uncovered)):
