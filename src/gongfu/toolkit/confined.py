@@ -36,7 +36,9 @@ def _denied_secret(launch: Launch, output: bytes) -> bool:
 
 
 def ports_note(launch: Launch, *, running: bool) -> str:
-    """What to add to the start of a background command that goes on: its network may be its own."""
+    """What to add to the start of a background command that goes on: who reaches its ports."""
     if not running or launch.kind != "bwrap" or launch.network == "on":
         return ""
+    if launch.shared:
+        return "\n[it runs in a sandbox: other commands here reach its ports, nobody else does]"
     return "\n[it runs in a sandbox with a network of its own: other commands do not reach its ports]"

@@ -17,6 +17,7 @@ from typing import Any
 
 import anyio
 import msgspec
+import psutil
 import pytest
 
 from gongfu.config.settings import Sandbox as Settings
@@ -68,7 +69,7 @@ class Scene:
 
     def run(self, *lines: str, kind: str, **order: Any) -> list[dict[str, Any]]:
         """What came of each line: `code`, `text`, `left`. Further settings: `network`, `hosts`, `writable`, `hidden`;
-        `leave` are the arguments of `Sandbox.launch`, `env` more variables."""
+        `leave` are the arguments of `Sandbox.launch`, `env` more variables, `behind` lines that run meanwhile."""
         need(kind)
         orders = self.top / "orders.json"
         orders.write_text(json.dumps({"lines": lines, "kind": kind, **order}))
@@ -95,15 +96,23 @@ async def _act(top: Path) -> list[dict[str, Any]]:
     wanted = {k: orders[k] for k in ("kind", "network", "hosts", "writable", "hidden") if k in orders}
     env = {k: v for k, v in os.environ.items() if k != "SECRET_OF_PARENT"}
     sandbox = Sandbox(msgspec.convert(wanted, Settings), workspace, env)
-    assert sandbox.kind == orders["kind"]
+    assert sandbox.kind == orders["kind"], sandbox.why
     told: list[dict[str, Any]] = []
+    behind: list[subprocess.Popen[bytes]] = []
     try:
+        for line in orders.get("behind", ()):
+            start = await sandbox.launch((*SHELL, line), cwd=work, env=child_env(env, trusted=True))
+            behind.append(subprocess.Popen(start.argv, cwd=start.cwd, env=start.env, stdout=subprocess.DEVNULL))
         for line in orders["lines"]:
             variables = {**child_env(env, trusted=True), **orders.get("env", {})}
             start = await sandbox.launch((*SHELL, line), cwd=work, env=variables, **orders.get("leave", {}))
             done = await run(start.argv, cwd=start.cwd, env=start.env, box=start.box, timeout=30)
             told.append({"code": done.code, "text": done.output.decode(errors="replace"), "left": done.left_running})
     finally:
+        for process in behind:
+            for child in psutil.Process(process.pid).children(recursive=True):
+                child.kill()
+            process.wait()
         await sandbox.close()
     return told
 
@@ -113,7 +122,17 @@ def _become_nobody() -> None:
     import concurrent.futures.thread  # noqa: F401
     import encodings.idna  # noqa: F401
 
-    from gongfu.workspace.sandbox import bwrap, environment, places, probe, proxy, sandbox  # noqa: F401
+    from gongfu.workspace.sandbox import (  # noqa: F401
+        bwrap,
+        environment,
+        loopback,
+        masks,
+        places,
+        probe,
+        proxy,
+        sandbox,
+        temp,
+    )  # fmt: skip
 
     sys.executable = PYTHON
     os.setgroups([])

@@ -91,7 +91,7 @@ def test_a_bubblewrap_that_fails_is_none(tmp_path: Path, monkeypatch: pytest.Mon
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(search, "_program", lambda _env: str(broken))
+    monkeypatch.setattr(search, "_program", lambda _env, _name="": str(broken))
     monkeypatch.setattr(landlock, "abi", lambda: 0)
     found = probe("auto", ENV, tmp_path / "cache" / "sandbox.json")
     assert (found.kind, found.why, found.reason) == ("none", "bwrap_fails", "No permissions to create new namespace")

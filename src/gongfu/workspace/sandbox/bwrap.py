@@ -17,21 +17,26 @@ _COVERED = ("sysrq-trigger", "irq", "bus")  # by bubblewrap itself where they ca
 
 
 class Style(Base, frozen=True):
-    """How bubblewrap works here. `user`: by a namespace of users also for root, who cannot make the others else."""
+    """How bubblewrap works here. `user`: by a namespace of users also for root, who cannot make the others else.
+    `nsenter` is the program that lets commands share a network, if that works."""
 
     program: str
     user: bool = False
+    nsenter: str = ""
 
 
-def arguments(style: Style, limits: Confinement, sockets: Sequence[str], cwd: str) -> list[str]:
-    """The program and its arguments up to `--`; the command follows.
+def arguments(
+    style: Style, limits: Confinement, sockets: Sequence[str], cwd: str, join: Sequence[str] = ()
+) -> list[str]:
+    """The program and its arguments up to `--`; the command follows. `join` leads into the network that it shares.
 
     Later mounts cover earlier ones, so the order is: everything read-only, private places, what programs need, what
     may be written, what may not in it, what is hidden.
     """
     return [
+        *join,
         style.program,
-        *_namespaces(style, limits),
+        *_namespaces(style, limits, joined=bool(join)),
         *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
         *_switches(style),
         *_mounts(limits, sockets),
@@ -39,9 +44,9 @@ def arguments(style: Style, limits: Confinement, sockets: Sequence[str], cwd: st
     ]
 
 
-def _namespaces(style: Style, limits: Confinement) -> Iterator[str]:
+def _namespaces(style: Style, limits: Confinement, *, joined: bool) -> Iterator[str]:
     yield from ("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
-    if limits.network != "on":
+    if limits.network != "on" and not joined:
         yield "--unshare-net"
     if style.user:
         yield "--unshare-user"

@@ -50,7 +50,8 @@ PLAIN = Box()
 
 class Launch(Base, frozen=True):
     """What is really started for a command: `kind` says by what it is confined ("none": not at all), `network` what it
-    reaches, `masked` which secrets of the workspace it does not read."""
+    reaches, `masked` which secrets of the workspace it does not read, `shared` that the commands of an app have its
+    network in common."""
 
     argv: list[str]
     cwd: Path
@@ -59,3 +60,4 @@ class Launch(Base, frozen=True):
     network: Network = "on"
     box: Box = PLAIN
     masked: tuple[str, ...] = ()
+    shared: bool = False

@@ -16,7 +16,11 @@ _CHUNK = 65536
 
 def main() -> int:
     path, port, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-    server = socket.create_server(("127.0.0.1", port), backlog=128)
+    try:
+        server = socket.create_server(("127.0.0.1", port), backlog=128)
+    except OSError:  # commands share a network: another one has the usual port
+        server = socket.create_server(("127.0.0.1", 0), backlog=128)
+        _lead_to(server.getsockname()[1], port)
     usual = [signal.SIGPIPE, signal.SIGXFSZ]  # this interpreter ignores them, the command is not to
     child = os.posix_spawnp(command[0], command, os.environ, setsigdef=usual)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -25,6 +29,12 @@ def main() -> int:
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
+
+
+def _lead_to(port: int, usual: int) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        for spelled in (name, name.lower()):
+            os.environ[spelled] = os.environ.get(spelled, "").replace(f"127.0.0.1:{usual}", f"127.0.0.1:{port}")
 
 
 def _accept(server: socket.socket, path: str) -> None:

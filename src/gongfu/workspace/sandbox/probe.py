@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,6 +39,7 @@ class Found(Base, frozen=True):
 class _Known(Base, frozen=True):
     key: list[str]
     user: bool
+    nsenter: str
 
 
 def guess(wanted: str, env: Mapping[str, str]) -> Kind:
@@ -75,10 +76,11 @@ def _landlock() -> int:
     return landlock.abi()
 
 
-def _program(env: Mapping[str, str]) -> str:
-    """The program of bubblewrap, from a folder of the system first: a project's own folder may come early in PATH."""
+def _program(env: Mapping[str, str], name: str = "bwrap") -> str:
+    """A program, bubblewrap's if nothing else is said, from a folder of the system first: a project's own folder may
+    come early in PATH."""
     folders = ("/usr/bin", "/bin", "/usr/local/bin", *search_path(env).split(":"))
-    paths = (f"{folder}/bwrap" for folder in folders)
+    paths = (f"{folder}/{name}" for folder in folders)
     return next((path for path in paths if os.access(path, os.X_OK) and os.path.isfile(path)), "")  # noqa: PTH113
 
 
@@ -86,25 +88,38 @@ def _bubblewrap(env: Mapping[str, str], memory: Path | None) -> tuple[Style | No
     program = _program(env)
     if not program:
         return None, Found(kind="none", why="no_bwrap")
-    key = _key(program)
+    nsenter = _program(env, "nsenter")
+    key = _key(program, nsenter)
     remembered = _recall(memory, key)
     if remembered is not None:
-        return Style(program=program, user=remembered), Found(kind="none")
+        return Style(program=program, user=remembered.user, nsenter=remembered.nsenter), Found(kind="none")
     reason = ""
     for user in (False, True):
         style = Style(program=program, user=user)
         reason = _try(style)
         if not reason:
-            _keep(memory, key, user)
+            style = _sharing(style, nsenter)
+            _keep(memory, _Known(key=key, user=user, nsenter=style.nsenter))
             return style, Found(kind="none")
     return None, Found(kind="none", why="bwrap_fails", reason=reason)
 
 
-def _try(style: Style) -> str:
+def _sharing(style: Style, nsenter: str) -> Style:
+    """The style with `nsenter` when commands can share a network by it."""
+    from gongfu.workspace.sandbox.loopback import Loopback
+
+    wanted = Style(program=style.program, user=style.user, nsenter=nsenter)
+    shared = Loopback(wanted)
+    works = bool(shared.join) and not _try(wanted, shared.join)
+    shared.close()
+    return wanted if works else style
+
+
+def _try(style: Style, join: Sequence[str] = ()) -> str:
     """Why it does not work; "" when it does."""
     temp = "/var/empty" if os.path.isdir("/var/empty") else "/mnt"  # noqa: PTH112 - any folder will do
     limits = Confinement(temp=temp)
-    argv = [*arguments(style, limits, (), "/"), "/bin/sh", "-c", "exit 7"]
+    argv = [*arguments(style, limits, (), "/", join), "/bin/sh", "-c", "exit 7"]
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
@@ -117,11 +132,12 @@ def _try(style: Style) -> str:
     return done.stderr.decode("utf-8", "replace").strip().partition("\n")[0].removeprefix("bwrap: ") or "?"
 
 
-def _key(program: str) -> list[str]:
-    """What the outcome depends on: the program, this boot with its switches, the user and the namespaces."""
-    parts = [program, str(os.getuid())]
-    with suppress(OSError):
-        parts.append(str(Path(program).stat().st_mtime_ns))
+def _key(program: str, nsenter: str) -> list[str]:
+    """What the outcome depends on: the programs, this boot with its switches, the user and the namespaces."""
+    parts = [program, nsenter, str(os.getuid())]
+    for path in (program, nsenter):
+        with suppress(OSError):
+            parts.append(str(Path(path).stat().st_mtime_ns))
     for name in ("user", "mnt", "net"):
         with suppress(OSError):
             parts.append(os.readlink(f"/proc/self/ns/{name}"))  # noqa: PTH115
@@ -134,21 +150,21 @@ def _key(program: str) -> list[str]:
     return parts
 
 
-def _recall(memory: Path | None, key: list[str]) -> bool | None:
+def _recall(memory: Path | None, key: list[str]) -> _Known | None:
     if memory is None:
         return None
     try:
         known = msgspec.json.decode(memory.read_bytes(), type=_Known)
-        return known.user if known.key == key else None
+        return known if known.key == key else None
     except (OSError, ValueError):
         return None
 
 
-def _keep(memory: Path | None, key: list[str], user: bool) -> None:
+def _keep(memory: Path | None, known: _Known) -> None:
     if memory is None or not memory.parent.parent.is_dir():
         return
     with suppress(OSError):
         memory.parent.mkdir(mode=0o700, exist_ok=True)
         draft = memory.with_name(f"{memory.name}.{os.getpid()}")
-        draft.write_bytes(msgspec.json.encode(_Known(key=key, user=user)))
+        draft.write_bytes(msgspec.json.encode(known))
         draft.replace(memory)

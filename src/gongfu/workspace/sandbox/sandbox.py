@@ -18,6 +18,7 @@ from gongfu.workspace.sandbox.confinement import Confinement, Kind, Launch, Netw
 if TYPE_CHECKING:
     from gongfu.workspace.root import Workspace
     from gongfu.workspace.sandbox.landlock import Spawner
+    from gongfu.workspace.sandbox.loopback import Loopback
     from gongfu.workspace.sandbox.masks import Masks
     from gongfu.workspace.sandbox.probe import Found
     from gongfu.workspace.sandbox.proxy import Proxy
@@ -170,11 +171,20 @@ class Sandbox:
         if network == "list":
             argv = await self._through_proxy(argv, env)
         bound = sockets(limits.hidden, limits.writable)
-        argv = [*arguments(style, limits, bound, cwd), *argv]
+        join = self._loopback.join if network != "on" else ()
+        argv = [*arguments(style, limits, bound, cwd, join), *argv]
         box = Box(own_pids=True)
         return Launch(
-            argv=argv, cwd=Path("/"), env=env, kind="bwrap", network=network, box=box, masked=limits.masked
+            argv=argv, cwd=Path("/"), env=env, kind="bwrap", network=network, box=box, masked=limits.masked,
+            shared=bool(join),
         )  # fmt: skip
+
+    @cached_property
+    def _loopback(self) -> Loopback:
+        from gongfu.workspace.sandbox.bwrap import Style
+        from gongfu.workspace.sandbox.loopback import Loopback
+
+        return Loopback(self._found.style or Style(program=""))
 
     def _by_landlock(self, plain: Launch, network: Network, write: bool) -> Launch:
         from gongfu.workspace.sandbox.confinement import Box
@@ -276,6 +286,9 @@ class Sandbox:
         for _, spawner in self._spawners.values():
             spawner.close()
         self._spawners.clear()
+        if "_loopback" in self.__dict__:
+            self._loopback.close()
+            del self.__dict__["_loopback"]
         if "_kept_temp" in self.__dict__:
             from gongfu.workspace.sandbox.temp import remove_temp
 
