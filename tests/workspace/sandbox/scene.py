@@ -102,7 +102,11 @@ async def _act(top: Path) -> list[dict[str, Any]]:
     try:
         for line in orders.get("behind", ()):
             start = await sandbox.launch((*SHELL, line), cwd=work, env=child_env(env, trusted=True))
-            behind.append(subprocess.Popen(start.argv, cwd=start.cwd, env=start.env, stdout=subprocess.DEVNULL))
+            behind.append(
+                subprocess.Popen(
+                    start.argv, cwd=start.cwd, env=start.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                )
+            )
         for line in orders["lines"]:
             variables = {**child_env(env, trusted=True), **orders.get("env", {})}
             start = await sandbox.launch((*SHELL, line), cwd=work, env=variables, **orders.get("leave", {}))
@@ -110,8 +114,8 @@ async def _act(top: Path) -> list[dict[str, Any]]:
             told.append({"code": done.code, "text": done.output.decode(errors="replace"), "left": done.left_running})
     finally:
         for process in behind:
-            for child in psutil.Process(process.pid).children(recursive=True):
-                child.kill()
+            for one in (*psutil.Process(process.pid).children(recursive=True), process):
+                one.kill()
             process.wait()
         await sandbox.close()
     return told
