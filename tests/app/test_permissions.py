@@ -161,6 +161,14 @@ async def test_a_rule_that_is_none_is_told_before_anything_is_sent(work: Path) -
         opened(work, Cast([Say("x")]), env={**os.environ, "RULE": "shell("})
 
 
+async def test_plan_says_that_it_is_a_secret_that_it_does_not_read(work: Path) -> None:
+    (work / ".env").write_text("KEY=1")
+    ran = await asked(work, "cat .env", "cat .env > copy", say=lambda q: "deny", permission="plan")
+    assert [r.status for r in ran.results] == ["refused", "refused"]
+    assert "may hold secrets" in ran.results[0].text
+    assert "`plan` only reads" in ran.results[1].text
+
+
 async def test_yes_refuses_what_it_would_ask(work: Path) -> None:
     outside = work.parent / "outside"
     ran = await asked(work, "rm -rf .git", f"sudo touch {outside}", "$X y", say=lambda q: "", yes=True)

@@ -122,7 +122,7 @@ def decide(
     if rule := rules.first("deny", subject):
         return Decision(verdict="deny", rule="denied_by_rule", about=rule)
     if mode == "plan" and not _only_reads(facts):
-        return Decision(verdict="deny", rule="plan_only_reads", about=facts.command or _first(facts))
+        return _refused_by_plan(facts)
     if hook == "allow":
         return _left(facts, mode, _parts(facts), fenced=False)
     if rule := rules.first("ask", subject):
@@ -187,6 +187,14 @@ def _only_reads(facts: CallFacts) -> bool:
     if changes == {"execute"} and facts.line is not None:
         return facts.line.ratings <= {"read"}
     return not changes
+
+
+def _refused_by_plan(facts: CallFacts) -> Decision:
+    """Why "plan" refuses: a command that would read no more than a secret is told so."""
+    secret = next((path.path for path in facts.paths if path.protected == "secret"), "")
+    if secret and facts.line is not None and facts.line.ratings <= {"read", "credential"}:
+        return Decision(verdict="deny", rule="protected_secret", about=secret)
+    return Decision(verdict="deny", rule="plan_only_reads", about=facts.command or _first(facts))
 
 
 def _paths(facts: CallFacts, mode: Mode, rules: Rules) -> Iterable[Need]:
