@@ -154,7 +154,8 @@ def _sizes(cli: Cli, found: Places) -> Check:
     from gongfu.surfaces.cli.sizes import HELPS, measured, much
 
     bytes_of = measured(found)
-    detail = ", ".join(f"{cli.say(f'setup.size_{name}')} {size(count)}" for name, count in bytes_of.items())
+    rows = (f"{cli.say(f'setup.size_{name}')} {size(count)}" for name, count in bytes_of.items())
+    detail = cli.say("permissions.and").join(rows)
     if much(bytes_of):
         return Check(name="sizes", level="warn", detail=detail, fix=HELPS, bytes=bytes_of)
     return Check(name="sizes", level="info", detail=detail, bytes=bytes_of)

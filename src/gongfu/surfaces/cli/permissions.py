@@ -119,7 +119,7 @@ def _lines(cli: Cli, found: Checked) -> list[str]:
         modes[decision.verdict].append(mode)
     for verdict, names in modes.items():
         if names:
-            lines.append(cli.say(f"permissions.verdict_{verdict}", modes=", ".join(names)))
+            lines.append(cli.say(f"permissions.verdict_{verdict}", modes=cli.say("permissions.and").join(names)))
     rules = {(d.rule, d.about): None for d in found.decisions.values() if d.rule in ("denied_by_rule", "asked_by_rule")}
     lines += [f"    {one_line(cli.say(f'permissions.{rule}', about=about))}" for rule, about in rules]
     return lines
