@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.style import laid_open, one_line
+from gongfu.surfaces.cli.width import width, wrap
 
 if TYPE_CHECKING:
     from gongfu.app import App
@@ -59,11 +60,16 @@ def show_effects(cli: Cli, found: Sequence[Effect], root: str, *, trusted: bool 
     out = cli.out if cli.out.tty or not cli.err.tty else cli.err
     style = cli.out_style if out is cli.out else cli.err_style
     out.line(style.bold(cli.say("trust.here_takes_effect" if trusted else "trust.here_would", path=one_line(root))))
+    columns = cli.size()[0] if out.tty else 0
     for effect in found[:_MOST]:
         kind = cli.say(f"trust.kind_{effect.kind}")
         painted = style.red(kind) if effect.kind in PROBLEMS else style.dim(kind)
         new = f" {style.yellow(cli.say('trust.new'))}" if effect.new else ""
-        runs = f"  {style.cyan(one_line(laid_open(effect.runs), _WIDEST))}" if effect.runs else ""
-        out.line(f"  {painted} {one_line(laid_open(effect.name), _WIDEST)}{runs}{new}")
+        name, runs = one_line(laid_open(effect.name), _WIDEST), one_line(laid_open(effect.runs), _WIDEST)
+        if runs and columns and width(f"  {kind} {name}  {runs} {cli.say('trust.new')}") >= columns:
+            out.line(f"  {painted} {name}{new}")
+            out.line("\n".join(f"    {style.cyan(row)}" for row in wrap(runs, max(20, columns - 5)) if row))
+        else:
+            out.line(f"  {painted} {name}{f'  {style.cyan(runs)}' if runs else ''}{new}")
     if len(found) > _MOST:
         out.line(f"  {cli.say('trust.more', count=len(found) - _MOST)}")
