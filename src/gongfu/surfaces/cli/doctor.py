@@ -65,7 +65,7 @@ def _wrapped(cli: Cli, text: str, margin: int) -> list[str]:
     """The rows of a finding beside its name; one where no person reads it at a terminal."""
     from gongfu.surfaces.cli.width import wrap
 
-    return wrap(text, max(20, cli.size()[0] - margin - 1)) if cli.out.tty else [text]
+    return [row.strip() for row in wrap(text, max(20, cli.size()[0] - margin - 1))] if cli.out.tty else [text]
 
 
 def rescue(cli: Cli) -> int:
