@@ -17,7 +17,7 @@ from tests.toolkit import kit
 from tests.toolkit.kit import Ctx, Store, shell_tools
 from tests.toolkit.test_shell import *  # noqa: F403 - each of its tests again, confined
 from tests.toolkit.test_shell import ENV, sh
-from tests.workspace.sandbox.scene import need
+from tests.workspace.sandbox.scene import PYTHON, need
 
 pytestmark = pytest.mark.anyio
 
@@ -101,3 +101,23 @@ def _nothing() -> object:
     from gongfu.workspace.sandbox.probe import Found
 
     return Found(kind="none", why="no_bwrap")
+
+
+async def test_what_git_would_obey_outside_is_set_aside_and_told(tmp_path: Path) -> None:
+    async with shell_tools(tmp_path, ENV) as tools:
+        await sh(tools, "git init -q")
+        told = await sh(tools, "echo x > .git/commondir")
+        assert told.text.startswith("[no command may make what git obeys outside the sandbox; renamed to *.refused: ")
+        assert (await sh(tools, "git status --short -uno")).status == "done"
+        await sh(tools, "while [ ! -e go ]; do sleep 0.05; done; echo x > .git/commondir; sleep 60", background=True)
+        await sh(tools, "touch go; until [ -e .git/commondir ]; do sleep 0.05; done")
+        assert (await sh(tools, "git status --short -uno")).status == "done"
+    assert sorted(p.name for p in (tmp_path / ".git").glob("commondir*")) == ["commondir.refused", "commondir.refused2"]
+
+
+async def test_a_server_left_running_is_reached_by_the_next_command(tmp_path: Path) -> None:
+    serve = "import socket; s = socket.create_server(('127.0.0.1', 8124)); s.accept()[0].sendall(b'served')"
+    ask = "for i in $(seq 100); do cat < /dev/tcp/127.0.0.1/8124 && break; sleep 0.05; done 2>/dev/null"
+    async with shell_tools(tmp_path, ENV) as tools:
+        await sh(tools, f'{PYTHON} -c "{serve}" > log 2>&1 &')
+        assert "served" in (await sh(tools, f"bash -c '{ask}'")).text

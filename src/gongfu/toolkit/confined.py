@@ -35,6 +35,18 @@ def _denied_secret(launch: Launch, output: bytes) -> bool:
     )
 
 
+def settled_note(sandbox: Sandbox | None, launch: Launch, *, over: bool) -> str:
+    """Sets aside what the command made that git would obey outside the sandbox; what to say of that."""
+    if sandbox is None or launch.kind == "none":
+        return ""
+    moved = sandbox.settle(launch, over=over)
+    return (
+        f"no command may make what git obeys outside the sandbox; renamed to *.refused: {', '.join(moved)}"
+        if moved
+        else ""
+    )
+
+
 def ports_note(launch: Launch, *, running: bool) -> str:
     """What to add to the start of a background command that goes on: who reaches its ports."""
     if not running or launch.kind != "bwrap" or launch.network == "on":

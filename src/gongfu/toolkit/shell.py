@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.specs import Access
-from gongfu.toolkit.confined import ports_note, sandbox_note
+from gongfu.toolkit.confined import ports_note, sandbox_note, settled_note
 from gongfu.toolkit.ending import ending
 from gongfu.toolkit.transcript import LiveText, Shown, Transcript, decode_output
 from gongfu.tools.decorator import tool
@@ -197,7 +197,9 @@ class ShellTools:
         finally:
             live.end()
             transcript.close()
-        boxed = sandbox_note(self._sandbox, launch, done.output, failed=bool(done.code))
+        boxed = settled_note(self._sandbox, launch, over=not adopted) or sandbox_note(
+            self._sandbox, launch, done.output, failed=bool(done.code)
+        )
         return self._outcome(command, cwd, done, shown, adopted, boxed)
 
     def _outcome(
@@ -232,6 +234,7 @@ class ShellTools:
         if seconds is not None:
             job.limit(seconds)
         await job.news(_FIRST_LOOK)
+        settled_note(self._sandbox, launch, over=job.state != "running")
         text = self._news(job) + ports_note(launch, running=job.state == "running")
         display = _display(command, cwd, job.code, text, "", f"job {job.id} {job.state}")
         return Outcome(text=text, display=display, status="failed" if job.code else "done")

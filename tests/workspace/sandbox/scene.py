@@ -68,8 +68,11 @@ class Scene:
                 os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
     def run(self, *lines: str, kind: str, **order: Any) -> list[dict[str, Any]]:
-        """What came of each line: `code`, `text`, `left`. Further settings: `network`, `hosts`, `writable`, `hidden`;
-        `leave` are the arguments of `Sandbox.launch`, `env` more variables, `behind` lines that run meanwhile."""
+        """What came of each line: `code`, `text`, `left`, `aside`.
+
+        Further settings: `network`, `hosts`, `writable`, `hidden`; `leave` are the arguments of `Sandbox.launch`,
+        `env` more variables, `behind` lines that run meanwhile.
+        """
         need(kind)
         orders = self.top / "orders.json"
         orders.write_text(json.dumps({"lines": lines, "kind": kind, **order}))
@@ -111,7 +114,8 @@ async def _act(top: Path) -> list[dict[str, Any]]:
             variables = {**child_env(env, trusted=True), **orders.get("env", {})}
             start = await sandbox.launch((*SHELL, line), cwd=work, env=variables, **orders.get("leave", {}))
             done = await run(start.argv, cwd=start.cwd, env=start.env, box=start.box, timeout=30)
-            told.append({"code": done.code, "text": done.output.decode(errors="replace"), "left": done.left_running})
+            text, aside = done.output.decode(errors="replace"), sandbox.settle(start)
+            told.append({"code": done.code, "text": text, "left": done.left_running, "aside": aside})
     finally:
         for process in behind:
             for one in (*psutil.Process(process.pid).children(recursive=True), process):
@@ -132,6 +136,7 @@ def _become_nobody() -> None:
         loopback,
         masks,
         places,
+        planted,
         probe,
         proxy,
         sandbox,

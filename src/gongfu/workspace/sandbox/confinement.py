@@ -51,7 +51,7 @@ PLAIN = Box()
 class Launch(Base, frozen=True):
     """What is really started for a command: `kind` says by what it is confined ("none": not at all), `network` what it
     reaches, `masked` which secrets of the workspace it does not read, `shared` that the commands of an app have its
-    network in common."""
+    network in common. `absent` names were not there when it started, and are not to come from it."""
 
     argv: list[str]
     cwd: Path
@@ -61,3 +61,4 @@ class Launch(Base, frozen=True):
     box: Box = PLAIN
     masked: tuple[str, ...] = ()
     shared: bool = False
+    absent: tuple[str, ...] = ()

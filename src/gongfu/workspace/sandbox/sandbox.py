@@ -51,6 +51,7 @@ class Sandbox:
         self._seen: tuple[float, tuple[object, ...], Confinement] = (-_FRESH, (), Confinement())
         self._spawners: dict[tuple[Network, bool], tuple[Confinement, Spawner]] = {}
         self._proxy: Proxy | None = None
+        self._barred: dict[str, None] = {}
 
     # --- what it is -----------------------------------------------------------------------------------------------
 
@@ -147,11 +148,35 @@ class Sandbox:
                 )
             return plain
         if free:
+            self.settle()
+            self._barred.clear()  # it may make them, and so may the person by it
             return plain
+        from msgspec.structs import replace
+
+        self.settle()
         reach: Network = "on" if network else self.network
         if self.kind == "bwrap":
-            return await self._by_bwrap(plain, reach, write)
-        return self._by_landlock(plain, reach, write)
+            launch = await self._by_bwrap(plain, reach, write)
+        else:
+            launch = self._by_landlock(plain, reach, write)
+        return replace(launch, absent=self._absent()) if write else launch
+
+    def settle(self, launch: Launch | None = None, *, over: bool = True) -> list[str]:
+        """Set aside what a confined command made that git would obey outside; gives its paths.
+
+        After a command call it with its `launch`, and say whether it is `over`; else its names are looked at again
+        before each further command, and at the end.
+        """
+        from gongfu.workspace.sandbox.planted import set_aside
+
+        if launch is not None and not over:
+            self._barred.update(dict.fromkeys(launch.absent))
+        return set_aside(dict.fromkeys((*(launch.absent if launch is not None else ()), *self._barred)))
+
+    def _absent(self) -> tuple[str, ...]:
+        from gongfu.workspace.sandbox.planted import absent
+
+        return absent(self._seen[2].pinned)
 
     async def _by_bwrap(self, plain: Launch, network: Network, write: bool) -> Launch:
         from gongfu.workspace.sandbox.bwrap import arguments
@@ -281,6 +306,9 @@ class Sandbox:
 
     async def close(self) -> None:
         """Remove the temporary files of commands, and end what serves them."""
+        if self._barred:
+            self.settle()
+            self._barred.clear()
         if self._proxy is not None:
             await self._proxy.close()
         for _, spawner in self._spawners.values():
