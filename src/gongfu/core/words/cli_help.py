@@ -178,9 +178,9 @@ TEXT: dict[str, tuple[str, str]] = {
     "opt_quiet": ("Print the answer and problems only.", "只输出回答和问题。"),
     "opt_model": ("The model, as provider/name.", "模型，写作 provider/name。"),
     "opt_permission": (
-        "What may run without asking: plan (reading, and no question), ask (reading), edits (also edits),"
+        "What may run without asking: plan (reading; changes are refused), ask (reading), edits (also edits),"
         " auto (also what stays in the workspace and the sandbox), full (all that no rule forbids).",
-        "无需询问即可进行的操作：plan（只读且不提问）、ask（读取）、edits（含编辑）、auto（含不超出工作区和沙箱的操作）、full（规则未禁止的一切）。",
+        "无需询问即可进行的操作：plan（读取，改动被拒绝）、ask（读取）、edits（含编辑）、auto（含不超出工作区和沙箱的操作）、full（规则未禁止的一切）。",
     ),
     "opt_yes": (
         "Reads, edits and commands inside the workspace need no asking; every other question is answered no.",
