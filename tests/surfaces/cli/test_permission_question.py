@@ -104,10 +104,26 @@ def test_why_a_call_was_refused_is_never_cut(columns: int, language: Language) -
     assert columns == 0 or all(width(row) <= columns for row in rows), rows
 
 
+@pytest.mark.parametrize("columns", [0, 20, 40, 80])
+def test_a_call_that_was_done_is_never_called_refused(columns: int) -> None:
+    rows = ToolCall(columns, "en").done("make")
+    assert len(rows) == 1
+    assert "refused" not in rows[0]
+    assert "exit 0" in rows[0]
+
+
 class ToolCall:
     def __init__(self, columns: int, language: Language) -> None:
         self.speech = Speech(language=language)
         self._lines = Lines(style=Style(color=False), speech=self.speech, columns=columns)
+
+    def done(self, command: str) -> list[str]:
+        result = ResultPart(call_id="c0", text="built")
+        started = ev.ToolStarted(call="c0", name="list_some_files", title=command, arguments={})
+        shown = {"kind": "command", "summary": "exit 0"}
+        return self._lines.tool(
+            started, ev.ToolFinished(call="c0", name="list_some_files", result=result, display=shown)
+        )
 
     def refused(self, command: str, *, about: str) -> list[str]:
         display = refusal_display("permissions.shell_destructive", about=about, by="nobody", said="")

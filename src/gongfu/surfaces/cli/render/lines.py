@@ -54,7 +54,7 @@ class Lines(Base, frozen=True):
     def _too_long(self, finished: ev.ToolFinished) -> list[str]:
         """Why a call was refused, in lines of its own where it does not fit beside the call: it is never cut."""
         why = self._refusal(finished.display) if finished.result.status == "refused" else ""
-        if not self.columns or width(why) <= self._room(finished, self.speech("status_refused")):
+        if not (why and self.columns) or width(why) <= self._room(finished, self.speech("status_refused")):
             return []
         return [self.style.red(f"    {row}") for row in wrap(clean(why), max(20, self.columns - 5))]
 
