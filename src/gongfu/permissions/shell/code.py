@@ -14,8 +14,8 @@ _LOSES = (
     r"|FileUtils\.(rm|remove)|\brimraf\b|\bdd\s+if|mkfs|Remove-Item|File\.delete|Dir\.delete|del\s+/|shred|killpg|process\.kill"
 )
 _RUNS = (
-    r"subprocess|os\.(system|popen|exec|spawn|posix_spawn|fork)|pty\.|\beval\b|\bexec\b|__import__|compile\(|ctypes|child_process"
-    r"|\bsystem\b|\bpopen|`|%x|Kernel|IO\.popen|Open3|shell_exec|passthru|proc_open|spawn|importlib|getattr|globals\(|builtins"
+    r"subprocess|os\.(system|popen|exec|spawn|posix_spawn|fork)|pty\.|(?<!\.)\beval\b|(?<!\.)\bexec\b|__import__|(?<!re\.)compile\(|ctypes|child_process"
+    r"|(?<!platform\.)\bsystem\b|\bpopen|`|%x|Kernel|IO\.popen|Open3|shell_exec|passthru|proc_open|spawn|importlib|getattr|globals\(|builtins"
     r"|b64decode|fromhex|codecs|marshal|pickle|runpy|execSync|Function\(|qx|\bdo\s*[\"']|chr\(|fromCharCode|base64|unhexlify"
 )
 _NETWORK = (
@@ -103,6 +103,8 @@ def _file(c: Command, arg: Word, at: int) -> None:
     else:
         c.read(arg)
     c.paths(c.args[at + 1 :])
+    if c.found.hosts:
+        c.add("network")
     if not all(a.literal for a in c.args):
         c.unseen()
 
@@ -125,7 +127,7 @@ def _module(c: Command, at: int, text: str) -> None:
         c.add("network")
     elif name in ("pip", "uv", "poetry", "twine", "pipx", "build", "pytest", "unittest", "coverage", "venv"):
         c.run([Word(text=name, source=name), *rest])
-    elif name in ("pty", "code", "pdb", "runpy", "trace", "cProfile", "profile"):
+    elif name in ("pty", "code", "pdb", "runpy", "trace"):
         c.unseen(name)
     c.paths(rest)
     if not all(a.literal for a in rest):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from gongfu.permissions.shell.command import Command, options
 from gongfu.permissions.shell.fetching import curl
-from gongfu.permissions.shell.kept import overwrites, removes
+from gongfu.permissions.shell.kept import is_made, overwrites, removes
 from gongfu.permissions.shell.paths import inside, places_of, real_path, touch_path
 from gongfu.permissions.shell.tables import names
 from gongfu.permissions.shell.words import Word
@@ -24,7 +24,7 @@ def _rm(c: Command) -> None:
         c.write(word)
         if (
             not word.literal
-            or (word.glob and (deep or not _narrow(c, word)))
+            or (word.glob and ((deep and not _is_made(word)) or not _narrow(c, word)))
             or (not word.glob and not inside(word, c.state))
             or (deep and any(part in (".", "..", "") for part in word.text.rstrip("/").split("/")[-1:]))
             or removes(c.state, word)
@@ -32,9 +32,16 @@ def _rm(c: Command) -> None:
             _lose(c, word)
 
 
+def _is_made(word: Word) -> bool:
+    """Whether a pattern stands for nothing but what a tool makes again."""
+    return is_made(word.text) and ".." not in word.text
+
+
 def _narrow(c: Command, word: Word) -> bool:
     """Whether a pattern reaches into a folder strictly inside the workspace, or says more than `*`."""
     folder, _, name = word.text.rpartition("/")
+    if folder and is_made(folder) and not any(sign in folder for sign in "*?["):
+        return inside(Word(text=folder), c.state)
     if any(sign in folder for sign in "*?[") or name.strip("*.") == "":
         return False
     fixed = Word(text=os.path.join(folder, "x") if folder else "x")  # noqa: PTH118
@@ -52,7 +59,7 @@ def _writes(c: Command) -> None:
     c.write(*rest)
     if c.name in ("truncate", "tee") and not any(name in ("-a", "--append") for name, _ in found):
         for word in rest:
-            if overwrites(c.state, word):
+            if (removes if c.name == "truncate" else overwrites)(c.state, word):
                 _lose(c, word)
     for name, value in found:
         if value.text and name in ("-r", "--reference", "-Z"):
@@ -251,6 +258,8 @@ def _cd(c: Command) -> None:
     _, rest = options(c.args)
     target = rest[0] if rest else Word(text=c.state.variables.get("HOME", "/~"))
     state = c.state
+    if re.fullmatch(r'"?\$\(git rev-parse --show-toplevel\)"?', target.source) and len(state.places) == 1:
+        target = _top(state.places[0])
     if not target.plain or target.text == "-" or c.has("-n") or "CDPATH" in state.variables:
         state.places = state.moved = (None,)
         c.add("unknown" if not target.literal and len(rest) else "read")
@@ -266,6 +275,14 @@ def _cd(c: Command) -> None:
     state.places = state.moved if sure else tuple(dict.fromkeys((*state.places, *moved)))
     if len(state.places) > 8:
         state.places = state.moved = (None,)
+
+
+def _top(place: str | None) -> Word:
+    """The root of the repository around a folder."""
+    folder = real_path(place) if place is not None else ""
+    while folder and not os.path.lexists(os.path.join(folder, ".git")):  # noqa: PTH118
+        folder = os.path.dirname(folder) if folder != os.path.dirname(folder) else ""  # noqa: PTH120
+    return Word(text=folder) if folder else Word(text="", literal=False)
 
 
 def _popd(c: Command) -> None:

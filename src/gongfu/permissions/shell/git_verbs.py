@@ -60,9 +60,7 @@ def _restore(c: Command, texts: list[str]) -> None:
 
 def _reset(c: Command, texts: list[str]) -> None:
     c.add("write")
-    if _has(texts, "--hard", "--merge", "--keep") or any(
-        re.match(r"HEAD[~^]|[0-9a-f]{7,40}$|origin/|ORIG_HEAD|@", t) for t in _plain(texts)
-    ):
+    if _has(texts, "--hard", "--merge", "--keep"):  # all else leaves the files, and the reflog knows the commits
         lose(c, "reset", texts)
 
 
@@ -78,7 +76,7 @@ def _stash(c: Command, texts: list[str]) -> None:
     if verb in ("list", "show"):
         c.add("read")
         c.found.ratings.discard("write")
-    elif verb in ("drop", "clear", "pop"):
+    elif verb in ("drop", "clear"):
         lose(c, "stash", texts)
 
 
@@ -230,8 +228,6 @@ def _pull(c: Command, texts: list[str]) -> None:
 
 def _commit(c: Command, texts: list[str]) -> None:
     c.add("write")
-    if _has(texts, "--amend"):
-        lose(c, "commit", texts)
     if _has(texts, "-F", "--file", "-t"):
         c.paths(write=False)
 

@@ -27,6 +27,11 @@ _BASES = r"(?i).*\.(db|sqlite3?|duckdb|mdb|rdb|dump)(-wal|-journal)?"
 _MATCHES = 50
 
 
+def is_made(path: str) -> bool:
+    """Whether a path, which may be a pattern, lies in what a build, a test or a tool makes again."""
+    return any(re.fullmatch(_MADE, re.sub(r"[*?]+", "x", name)) for name in path.split("/"))
+
+
 def removes(state: State, word: Word) -> bool:
     """Whether removing what a word names may lose something that no undo brings back."""
     return any(_is_lost(path, state.workspace) for path in _meant(state, word))

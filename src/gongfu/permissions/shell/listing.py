@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from gongfu.permissions.shell.command import Command, options, until_command
-from gongfu.permissions.shell.tables import READS
+from gongfu.permissions.shell.tables import READS, names
 from gongfu.permissions.shell.words import UNKNOWN, Word
 from gongfu.workspace.protect import mentions_protected, why_protected
 
 _XARGS = "-I -n -L -P -s -d -a -E -R -S -J --max-args --max-lines --max-procs --max-chars --delimiter --arg-file"
+_ENTRIES = 20_000
+_LEFTOVERS = (
+    r"__pycache__|\*\.(py[cod]|o|class|sw[op]|tmp|egg-info)|\*~|\.(pytest|mypy|ruff)_cache|\.DS_Store|\.coverage"
+    r"|node_modules"
+)
+"""What tools leave lying about: names that nothing of git's own has."""
+_TESTS = names("-type -name -iname -path -maxdepth -mindepth -delete -print -prune -depth -exec -print0")
 _HERE = Word(text=".", source=".")
 
 
@@ -25,7 +34,12 @@ def xargs(c: Command) -> None:
     if not words:
         return  # it only prints
     marks = [v.text for n, v in options(c.args, valued)[0] if n in ("-I", "-J", "--replace") and v.text] or ["{}"]
-    if words[0].text in READS and _lists_files(c):
+    lists = _lists_files(c) and not _has_blanks(c)
+    if lists and words[0].text in ("sed", "gsed") and _only_code(c) and all(w.literal for w in words):
+        c.run([w for w in words if w.text not in marks])
+        c.add("write")
+        return
+    if words[0].text in READS and lists:
         c.run([*(_HERE if w.text in marks else w for w in words), _HERE])
         if not _only_code(c):
             for place in c.state.places:
@@ -47,12 +61,27 @@ def _lists_files(c: Command) -> bool:
     return all(re.fullmatch(r"(head|tail|sort|uniq)( -\w+)*|grep -[vEi]+ [^$`]*", m) for m in more)
 
 
+def _has_blanks(c: Command) -> bool:
+    """Whether a name below holds what xargs takes for the end of one: its second half would be a path of its own."""
+    if any(re.match(r"-\w*0|--null|-d", text) for text in c.texts()):
+        return False
+    seen = 0
+    for place in c.state.places:
+        for _, folders, files in os.walk(place or os.sep):
+            seen += len(folders) + len(files)
+            if seen > _ENTRIES:
+                return False
+            if any(re.search(r"[\s'\"\\]", name) for name in (*folders, *files)):
+                return True
+    return False
+
+
 def _only_code(c: Command) -> bool:
     """Whether a pattern keeps secrets out of the names."""
     first = c.simple.before[0]
     match = re.search(r"-name ['\"]?\*\.(\w+)['\"]?( |$)", first)
     if match is None or re.search(r" (-o|-or|!|-not|,) ", first):
-        return first.startswith("git ls-files")
+        return re.match(r"git ls-files|(rg|grep) [^|]*(--include[= ]|-g |-t)", first) is not None and "-u" not in first
     return not why_protected(c.state.workspace.root / f"x.{match[1]}", c.state.workspace, write=False)
 
 
@@ -82,19 +111,56 @@ def find(c: Command) -> None:
             end = i
             while end < len(args) and args[end].text not in (";", "+"):
                 end += 1
-            _find_runs(c, args[i:end])
+            _find_runs(c, args[i:end], args[: i - 1])
             i = end
         elif text == "-delete":
-            c.add("destructive", why="shell_destructive", about="find -delete")
+            if _is_leftover(args[: i - 1]):
+                c.add("write")
+            else:
+                c.add("destructive", why="shell_destructive", about="find -delete")
         elif text in ("-fprint", "-fls", "-fprint0", "-fprintf"):
             c.write(*args[i : i + 1])
         elif text in ("-newer", "-anewer", "-cnewer", "-samefile", "-files0-from") or text.startswith("-newer"):
             c.paths(args[i : i + 1])
 
 
-def _find_runs(c: Command, words: list[Word]) -> None:
+def _named(before: list[Word], option: str) -> list[str]:
+    return [value.text for name, value in pairwise(before) if name.text == option and value.literal]
+
+
+def _is_leftover(before: list[Word]) -> bool:
+    """Whether what `find` has chosen so far is nothing but what tools make again."""
+    if not all(
+        w.literal and (not w.text.startswith("-") or w.text in _TESTS) and w.text not in "!(),\\" for w in before
+    ):
+        return False
+    return any(re.fullmatch(_LEFTOVERS, name) for name in _named(before, "-name"))
+
+
+def _is_code(c: Command, before: list[Word]) -> bool:
+    """Whether `find` has chosen nothing but regular files with an end to their names that no secret has."""
+    if not all(w.literal and (not w.text.startswith("-") or w.text in _TESTS) for w in before):
+        return False
+    if _named(before, "-type") != ["f"] or any(w.text in ("!", "(", ",") for w in before):
+        return False
+    ends = [re.fullmatch(r"\*(\.\w+)", name) for name in _named(before, "-name")]
+    root = c.state.workspace.root
+    return any(end is not None and not why_protected(root / f"x{end[1]}", c.state.workspace) for end in ends)
+
+
+def _find_runs(c: Command, words: list[Word], before: list[Word]) -> None:
     if not words:
         c.unseen("-exec")
+        return
+    bare = [w for w in words if w.text != "{}"]
+    removing = bare[0].text == "rm" and all(re.fullmatch(r"rm|-[rfv]+", w.text) for w in bare)
+    if removing and _is_leftover(before[:-1] if before[-1:] and before[-1].text == "-exec" else before):
+        c.add("write")
+        return
+    if (bare[0].text in READS or bare[0].text == "sed") and all(w.literal for w in words) and _is_code(c, before):
+        c.run(bare)
+        if bare[0].text == "sed":
+            c.add("write")
         return
     c.run([_replaced(w, ["{}"]) for w in words] if not _harmless(words) else words[:1])
 

@@ -219,6 +219,8 @@ def _make(c: Command) -> None:
     c.add("run")
     c.seen()
     c.paths()
+    if c.found.hosts:
+        c.add("network")
     for text in c.texts():
         if re.match(r"(SHELL|MAKEFLAGS|MAKEFILES|PATH|CC|LD)\W*=", text) or is_eval(text):
             c.unseen(text)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gongfu.permissions.shell import files, wrappers
 from gongfu.permissions.shell.command import Command
-from gongfu.permissions.shell.kept import overwrites
+from gongfu.permissions.shell.kept import overwrites, removes
 from gongfu.permissions.shell.paths import is_system, real_path, touch
 from gongfu.permissions.shell.programs import HANDLERS, generic
 from gongfu.permissions.shell.state import Found, Redirect, Simple
@@ -18,6 +18,14 @@ from gongfu.permissions.shell.walk import Walker
 from gongfu.permissions.shell.words import Word, quoted
 
 _RESERVED = names("if then else elif fi for while until do done case esac in function select ]] { } ! ( )")
+_MILD_VALUES = {
+    "PYTHONPATH": r"(\.|(\./)?[\w-][\w./-]*)(:(\.|(\./)?[\w-][\w./-]*))*",
+    "NODE_OPTIONS": r"--max[-_]old[-_]space[-_]size=\d+",
+    "GOFLAGS": r"-mod=\w+|-v|",
+    "CC": r"gcc|clang|cc", "CXX": r"g\+\+|clang\+\+|c\+\+",
+    **dict.fromkeys(("EDITOR", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "VISUAL"), r"true|:|cat"),
+    "DOCKER_BUILDKIT": r"[01]", "MAKEFLAGS": r"-j *\d*",
+}  # fmt: skip
 _HANDLERS = {**HANDLERS, **files.HANDLERS, **wrappers.HANDLERS}
 
 
@@ -39,7 +47,7 @@ def rate(walker: Walker, simple: Simple) -> None:
         text = " | ".join((*simple.before, text))
     found = state.found(text, " | ".join(simple.before))
     for redirect in simple.redirects:
-        _redirect(redirect, found, walker)
+        _redirect(redirect, found, walker, simple.words)
     for name, word in simple.assigned:
         assignment(name, word, found)
     if not simple.words:
@@ -52,7 +60,7 @@ def _takes_code(simple: Simple) -> bool:
     return any(word.text.rpartition("/")[2] in SHELLS or not word.plain for word in simple.words[:6])
 
 
-def _redirect(redirect: Redirect, found: Found, walker: Walker) -> None:
+def _redirect(redirect: Redirect, found: Found, walker: Walker, words: Sequence[Word]) -> None:
     sign = redirect.mark.lstrip("0123456789")
     target = redirect.target
     if sign in ("<<", "<<<", "<<-") or (
@@ -63,7 +71,9 @@ def _redirect(redirect: Redirect, found: Found, walker: Walker) -> None:
         touch(target, walker.state, found)
     elif sign in (">", ">>", ">|", "&>", "&>>", ">&", "<>"):
         touch(target, walker.state, found, write=True)
-        if sign not in (">>", "&>>", "<>") and overwrites(walker.state, target):
+        empties = not words or words[0].text in (":", "true")
+        lost = removes if empties else overwrites
+        if sign not in (">>", "&>>", "<>") and lost(walker.state, target):
             found.add("destructive", why="shell_destructive", about=f"{redirect.mark} {target.source}")
     else:
         found.add("unknown", why="shell_unseen", about=redirect.mark)
@@ -73,11 +83,20 @@ def assignment(name: str, word: Word, found: Found) -> None:
     """Rate setting a variable, for this command or for all that follow."""
     found.add("read")
     name = name.rstrip("+")
+    if _runs_only(name, word):
+        found.add("run")
+        return
     mild = re.fullmatch(MILD_NAMES, name) and (not name.endswith("PAGER") or word.text in ("", "cat"))
     if re.fullmatch(DANGEROUS_NAMES, name) and not mild:
         found.add("unknown", why="shell_overrides", about=name)
     elif "$(" in word.text or "`" in word.text or re.match(r".*\[", word.text):
         found.add("unknown", why="shell_unseen", about=name)
+
+
+def _runs_only(name: str, word: Word) -> bool:
+    """Whether a variable that is dangerous has a value by which no more than code of the workspace runs."""
+    form = _MILD_VALUES.get(name)
+    return form is not None and word.plain and re.fullmatch(form, word.text) is not None and ".." not in word.text
 
 
 def command(walker: Walker, simple: Simple, found: Found, words: Sequence[Word]) -> None:

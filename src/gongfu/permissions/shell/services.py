@@ -174,6 +174,16 @@ def docker(c: Command) -> None:
     c.seen()
     c.paths()
     c.add("network")
+    if words[:1] == ["compose"] and words[1:2] in (
+        ["ps"],
+        ["logs"],
+        ["config"],
+        ["images"],
+        ["top"],
+        ["ls"],
+        ["version"],
+    ):
+        return
     if words[:1] and words[0] in (
         "ps",
         "images",
