@@ -178,7 +178,7 @@ class Hooking:
         if theirs and self._as_trusted is not None and not await self._as_trusted():
             return self._left_out(one, event)
         ended: Ended | None = None
-        failed = ""
+        failed, known = "", dict[str, str]()
         self._ran = True
         try:
             ended = await run_apart(
@@ -190,9 +190,11 @@ class Hooking:
                 mark=self._mark,
             )
         except (OSError, ValueError) as error:
-            failed = say("hooks.not_started", "en", reason=getattr(error, "strerror", None) or error)
+            known = {"detail_key": "hooks.not_started", "reason": str(getattr(error, "strerror", None) or error)}
         if ended is not None and ended.code is None:
-            failed = say("hooks.timed_out", "en", seconds=f"{hook.seconds:g}")
+            known = {"detail_key": "hooks.timed_out", "seconds": f"{hook.seconds:g}"}
+        if known:
+            failed = say(known["detail_key"], "en", **known)
         if ended is None or ended.code is None:
             answer = Heard(problem=failed)
             if event == "before_tool":  # what was to watch over the call cannot: a person must
@@ -205,7 +207,7 @@ class Hooking:
             if theirs and answer.decision == "allow":
                 self._warn_once("hooks.no_allow", one)
                 answer = replace(answer, decision="")
-        self._record(one, event, call, ended, answer, failed)
+        self._record(one, event, call, ended, answer, known)
         if answer.stop and event != "notification":
             self.stop = answer.reason or say("hooks.no_reason", "en")
         return answer
@@ -223,7 +225,7 @@ class Hooking:
             self._emit(WarningRaised(key=key, values={"command": one.command}))
 
     def _record(
-        self, one: _Chosen, event: HookEvent, call: str, ended: Ended | None, answer: Heard, failed: str
+        self, one: _Chosen, event: HookEvent, call: str, ended: Ended | None, answer: Heard, known: dict[str, str]
     ) -> None:
         self._emit(
             HookRan(
@@ -239,9 +241,9 @@ class Hooking:
         )
         values = {"event": event, "command": one.command}
         if answer.problem:
-            broken = bool(failed) or bool(ended and ended.code)
+            broken = bool(known) or bool(ended and ended.code)
             key = ("hooks.failed_ask" if answer.decision == "ask" else "hooks.failed") if broken else "hooks.unreadable"
-            self._emit(WarningRaised(key=key, values={**values, "detail": answer.problem}))
+            self._emit(WarningRaised(key=key, values={**values, "detail": answer.problem, **known}))
         if answer.told:
             self._emit(WarningRaised(key="hooks.told", values={"command": one.command, "text": answer.told[:2000]}))
 

@@ -61,6 +61,15 @@ def test_a_call_that_a_hook_changed_is_not_passed_off_as_the_models(
     assert "→ 改了这次调用" in program.run("show", GONGFU_LANGUAGE="zh").out
 
 
+def test_why_a_hook_failed_is_said_in_the_persons_language(program: Program, serve: Callable[..., Any]) -> None:
+    serve(Say("Done."))
+    hooks(program, {"event": "prompt", "command": ["no-such-hook"]}, shell("turn_end", "sleep 30", seconds=0.1))
+    ran = program.run("run", "--yes", "Do it", GONGFU_LANGUAGE="zh")
+    assert "无法启动" in ran.err
+    assert "0.1 秒后被停止" in ran.err
+    assert "stopped after 0.1 s" in program.run("show").out
+
+
 def test_a_refused_prompt_ends_the_run_with_its_reason(program: Program, serve: Callable[..., Any]) -> None:
     server = serve(Say("never"))
     hooks(program, shell("prompt", "grep -q secret && { echo 'no secrets' >&2; exit 2; } || true"))

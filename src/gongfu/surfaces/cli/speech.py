@@ -18,8 +18,13 @@ class Speech(Base, frozen=True):
         return say(key if "." in key else f"cli.{key}", self.language, **values)
 
     def told(self, key: str, values: Mapping[str, Any]) -> str:
-        """A sentence that an event names; what this version does not know is shown as it came."""
+        """A sentence that an event names; what this version does not know is shown as it came.
+
+        A value `x` with a value `x_key` beside it is a sentence itself.
+        """
         try:
+            told = {name[:-4]: self(str(one), **values) for name, one in values.items() if name.endswith("_key")}
+            values = {**values, **told}
             return self(key, **values)
         except (KeyError, IndexError, ImportError, ValueError):
             return f"{key} {dict(values)}" if values else key
