@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from gongfu.config.document import KeyPath
-from gongfu.config.expand import has_reference
+if TYPE_CHECKING:
+    from gongfu.config.document import KeyPath
 
 WANTED: Final = "TOOL | TOOL(PATTERN) | path(GLOB) | read(GLOB) | write(GLOB) | host(NAME) | command(PATTERN)"
 # A text: `re` compiles and keeps it when it is first needed, not at import.
@@ -27,6 +27,8 @@ def first_unfit(permission: Any) -> tuple[KeyPath, str] | None:
     """Where in the section `permission` of the settings (plain data of the right types) the first text stands that is
     no rule, and that text. One with a reference to the environment is not judged.
     """
+    from gongfu.config.expand import has_reference  # every run reads this module, few have rules
+
     for which in ("allow", "ask", "deny"):
         for at, text in enumerate(cast("list[str]", permission.get(which) or ())):
             if not has_reference(text) and split_rule(text) is None:
