@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from gongfu.workspace.commandwords import path_words, raw_words
-from gongfu.workspace.globs import name_regex
+from gongfu.workspace.disk import Disk, real_path
 from gongfu.workspace.root import Workspace, joined, rest_below
 
 Protected: TypeAlias = Literal["", "secret", "git", "startup", "settings"]
@@ -225,7 +224,7 @@ def mentions_protected(
     home = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is no home
     variables = {"HOME": home, "USERPROFILE": home, "PWD": str(cwd)}
     words = raw_words(command, windows=windows)
-    disk, private = _Disk(home), [str(folder) for folder in workspace.private]
+    disk, private = Disk(home), [str(folder) for folder in workspace.private]
     bases = _bases(words, str(cwd), disk)
     found: dict[str, None] = {}
     for word, direct in path_words(words, variables).items():
@@ -245,13 +244,13 @@ def paths_named(command: str, cwd: Path, *, windows: bool = sys.platform == "win
     """All paths that a command line may be about, absolute and after resolving links, whether they exist or not."""
     home = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is no home
     variables = {"HOME": home, "USERPROFILE": home, "PWD": str(cwd)}
-    words, disk = raw_words(command, windows=windows), _Disk(home)
+    words, disk = raw_words(command, windows=windows), Disk(home)
     bases = _bases(words, str(cwd), disk)
     found = path_words(words, variables)
     return tuple(dict.fromkeys(disk.real(p)[0] for word in found for base in bases for p in disk.leads_to(word, base)))
 
 
-def _bases(words: list[str], cwd: str, disk: _Disk) -> list[str]:
+def _bases(words: list[str], cwd: str, disk: Disk) -> list[str]:
     """The working directory and all folders that the line changes into."""
     bases = [cwd]
     if _MOVES.isdisjoint(words):
@@ -264,116 +263,6 @@ def _bases(words: list[str], cwd: str, disk: _Disk) -> list[str]:
     return bases[:8]
 
 
-class _Disk:
-    """What is on the disk, as far as one command line asks for it; each folder is looked at once.
-
-    Paths are texts and errors of the system mean that nothing is there: pathlib takes ten times as long, and raises
-    for names that are too long.
-    """
-
-    def __init__(self, home: str) -> None:
-        self._home = home
-        self._folders = {"": "", "/": ""}
-        self._listed: dict[str, list[str]] = {}
-
-    def real(self, path: str) -> tuple[str, bool]:
-        """Where a path leads after resolving links, and whether something is there."""
-        folder, _, name = path.rpartition("/")
-        is_link, exists = _looked_at(path)
-        if is_link or name in ("", "..") or os.sep != "/":
-            return _realpath(path), os.path.exists(path)  # noqa: PTH110
-        return f"{self._folder(folder)}/{name}", exists
-
-    def _folder(self, path: str) -> str:
-        """Where a folder really is, without a slash at its end: below its parent, unless it is a link."""
-        new: list[str] = []
-        while (place := self._folders.get(path)) is None:
-            new.append(path)
-            path = path.rpartition("/")[0]
-        for folder in reversed(new):
-            name = folder.rpartition("/")[2]
-            is_link = name == ".." or _looked_at(folder)[0]
-            place = _realpath(folder).rstrip("/") if is_link else f"{place}/{name}"
-            self._folders[folder] = place
-        return place
-
-    def leads_to(self, word: str, base: str) -> list[str]:
-        """The absolute paths that a word names; a glob is tried on the disk."""
-        if not word.strip("*") or "\0" in word or len(word) > 1000:
-            return []
-        text = self._home + word[1:] if word == "~" or word.startswith(("~/", "~\\")) else word
-        try:
-            if not text.isascii():
-                os.fsencode(text)
-            if not _is_glob(text):
-                return [os.path.normpath(joined(base, text))]
-            return self._globbed(text, base)
-        except ValueError:
-            return []
-
-    def _globbed(self, pattern: str, base: str) -> list[str]:
-        """What a shell would make of a pattern: a leading dot is matched by a dot only."""
-        anchor, parts = _taken_apart(pattern)
-        places = [anchor or base]
-        for part in parts:
-            following: list[str] = []
-            for place in places:
-                if part == ".." or not _is_glob(part):
-                    following.append(joined(place, part))
-                elif part == "**":
-                    following.extend([place, *self.names(place, "*")])
-                else:
-                    following.extend(self.names(place, part))
-            places = following[:500]
-        return [p for p in places if os.path.exists(p)]  # noqa: PTH110
-
-    def names(self, place: str, part: str) -> list[str]:
-        """The paths in the folder `place` whose names match; at most 2,000 names are looked at."""
-        listed = self._listed.get(place)
-        if listed is None:
-            try:
-                with os.scandir(place) as entries:
-                    listed = sorted(e.name for _, e in zip(range(2000), entries, strict=False))
-            except OSError:
-                listed = []
-            self._listed[place] = listed
-        dotted = part.startswith((".", "["))
-        fits = name_regex(part, ignore_case=True).fullmatch
-        return [joined(place, n) for n in listed if (dotted or not n.startswith(".")) and fits(n)]
-
-    def below(self, place: str) -> list[str]:
-        """All paths in the folder `place`."""
-        self.names(place, "*")
-        return [joined(place, n) for n in self._listed[place]]
-
-
-def _realpath(path: str) -> str:
-    """Where a path leads; the path itself when nobody may look, as at the links of another's process."""
-    try:
-        return os.path.realpath(path)
-    except OSError:
-        return path
-
-
-def _looked_at(path: str) -> tuple[bool, bool]:
-    """Whether a path is a link, and whether it is anything."""
-    try:
-        return stat.S_ISLNK(os.lstat(path).st_mode), True
-    except (OSError, ValueError):
-        return False, False
-
-
-def _taken_apart(pattern: str) -> tuple[str, Sequence[str]]:
-    if os.sep == "/":
-        return "/" if pattern.startswith("/") else "", [p for p in pattern.split("/") if p not in ("", ".")]
-    whole = PurePath(pattern)
-    return whole.anchor, whole.parts[1 if whole.anchor else 0 :]
-
-
-def _is_glob(text: str) -> bool:
-    return "*" in text or "?" in text or "[" in text
-
-
 _MOVES = frozenset(["cd", "pushd", "-C", "chdir", "Set-Location"])
 _GREP = r"(.*/)?[ezf]?grep"
 _GREP_DEEP = r"-[A-Za-z]*[rR][A-Za-z]*|--(dereference-)?recursive"
@@ -381,7 +270,7 @@ _RIPGREP = r"(.*/)?(rg|ag)"
 _RIPGREP_DEEP = r"-[A-Za-z]*u[A-Za-z]*|-\.|--hidden|--unrestricted"
 
 
-def _searched(words: list[str], bases: list[str], disk: _Disk, private: Sequence[str]) -> Iterator[str]:
+def _searched(words: list[str], bases: list[str], disk: Disk, private: Sequence[str]) -> Iterator[str]:
     """Secrets in the folders that a recursive search would read, down to one folder below them."""
     for i, word in enumerate(words):
         if not word.endswith(("grep", "rg", "ag")):
@@ -397,9 +286,9 @@ def _searched(words: list[str], bases: list[str], disk: _Disk, private: Sequence
                 yield from _secrets_below(place, disk, private)
 
 
-def _secrets_below(place: str, disk: _Disk, private: Sequence[str]) -> Iterator[str]:
+def _secrets_below(place: str, disk: Disk, private: Sequence[str]) -> Iterator[str]:
     inside = [p for p in disk.below(place)[:200] if os.path.isdir(p) and not os.path.islink(p)]  # noqa: PTH112, PTH114
     for folder in (place, *inside):
         for path in disk.below(folder):
             if _why(path, private, write=False) and os.path.isfile(path):  # noqa: PTH113
-                yield _realpath(path)
+                yield real_path(path)
