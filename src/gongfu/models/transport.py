@@ -25,6 +25,9 @@ _KEEP_SECONDS = 60.0
 _KEEP_MOST = 8
 _DRAIN_SECONDS = 0.1
 _DRAIN_BYTES = 65536
+_HIDDEN = "[secret key]"
+_KEY = 6  # characters from which on a header's value may be a key
+_PLAIN = ("anthropic-version",)  # headers that prove nothing
 
 
 class Reply:
@@ -33,7 +36,9 @@ class Reply:
     `idle_seconds` is how long nothing may come before it counts as broken.
     """
 
-    def __init__(self, connection: Connection, head: h11.Response, idle_seconds: float) -> None:
+    def __init__(
+        self, connection: Connection, head: h11.Response, idle_seconds: float, hide: Callable[[bytes], bytes] = bytes
+    ) -> None:
         self.status = head.status_code
         self.headers: dict[str, str] = {}
         for raw_name, raw_value in head.headers:
@@ -41,6 +46,7 @@ class Reply:
             self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
         self._connection = connection
         self.idle_seconds = idle_seconds
+        self._hide = hide
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body as it arrives, unpacked. Raises `StreamCut` when it breaks off or stands still too long."""
@@ -53,7 +59,9 @@ class Reply:
             raise StreamCut(broken.detail, status=self.status) from None
 
     async def read(self, limit: int) -> bytes:
-        """The body, at most its first `limit` bytes. A broken error answer (400 and up) gives what had arrived."""
+        """The body, at most its first `limit` bytes. A broken error answer (400 and up) gives what had arrived, and
+        does not hold what was sent to prove who asks.
+        """
         parts: list[bytes] = []
         size = 0
         chunks = self.chunks()
@@ -68,7 +76,8 @@ class Reply:
                 raise
         finally:
             await chunks.aclose()
-        return b"".join(parts)[:limit]
+        data = b"".join(parts)[:limit]
+        return self._hide(data) if self.status >= 400 else data
 
 
 class Transport:
@@ -115,6 +124,21 @@ class Transport:
         async with self._exchange("GET", path, b"", headers) as reply:
             return reply.status, reply.headers, await reply.read(16 << 20)
 
+    def hide(self, text: str) -> str:
+        """A text of the server without the keys that it was sent, which it may repeat in an error."""
+        for key in self._keys():
+            text = text.replace(key, _HIDDEN)
+        return text
+
+    def _hide(self, data: bytes) -> bytes:
+        for key in self._keys():
+            data = data.replace(key.encode(), _HIDDEN.encode())
+        return data
+
+    def _keys(self) -> list[str]:
+        values = [value.split()[-1] for name, value in self._headers.items() if name not in _PLAIN and value.strip()]
+        return sorted((value for value in values if len(value) >= _KEY), key=len, reverse=True)
+
     async def aclose(self) -> None:
         """Close the kept connections; one in use closes when its reply does. May be called more than once."""
         self._closed = True
@@ -128,7 +152,7 @@ class Transport:
     ) -> AsyncGenerator[Reply, None]:
         connection, head = await self._ask(method, path, body, headers)
         try:
-            yield Reply(connection, head, self._idle_seconds)
+            yield Reply(connection, head, self._idle_seconds, self._hide)
         except BaseException as error:
             if isinstance(error, ProviderFault) and connection.finished:
                 await self._release(connection)  # an error answer that was read to its end

@@ -82,6 +82,7 @@ async def exchange(
         yield _judged(reader, first, ref)
     except ProviderFault as fault:
         fault.model = ref
+        fault.detail, fault.said = transport.hide(fault.detail), transport.hide(fault.said)
         partial = reader.partial() if fault.retryable else None
         if isinstance(fault, StreamCut):
             fault.partial = fault.partial or partial

@@ -55,3 +55,21 @@ def test_titles_in_the_list_hold_no_secret(program: Program, serve: Callable[...
     assert "Push with [secret github token] please" in done.out
     assert TOKEN not in done.out
     assert TOKEN not in program.call("sessions", "--json").out
+
+
+def test_no_layout_tears_apart_what_gives_a_secret_away(program: Program, serve: Callable[..., Server]) -> None:
+    """A diff puts signs and numbers before its lines, and JSON puts them all on one."""
+    steps: list[object] = []
+    some = [(secret, frame.replace("{}", secret)) for _, secret, frame in shapes(3) if "\n" in frame + secret]
+    assert len(some) > 3
+    for number, (_, text) in enumerate(some):
+        steps.append(Call("write_file", {"path": f"o{number}.txt", "content": f"first\n{text}\nlast\n"}))
+        steps.append(Call("shell", {"command": f"cat o{number}.txt"}))
+    serve(*steps, Say("\n\n".join(text for _, text in some)))
+    assert program.run("run", "--permission", "full", "Write them.").code == 0
+    for args in ([], ["--verbose"], ["--json"], ["--compact"]):
+        told = program.call("show", "--redact", *args).out
+        assert "Write them." in told
+        for secret, _ in some:
+            for line in secret.split("\n"):
+                assert "----" in line or line not in told, args

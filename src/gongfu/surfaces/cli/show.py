@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -69,7 +69,11 @@ def show(
         fields = _fields(row, state, whole=not usage)
         if not usage and (labels := _labels(entries)):
             fields["tool_use_summaries"] = labels
-        cli.out.line(to_json(_cleaned(fields, without) if without else fields))
+        if without:
+            from gongfu.surfaces.cli.redacted import cleaned
+
+            fields = cleaned(fields, without)
+        cli.out.line(to_json(fields))
     elif usage:
         _print_usage(cli, state)
     else:
@@ -81,21 +85,6 @@ def _redactor(app: App) -> Callable[[str], str]:
     from gongfu.app.faults import redactor
 
     return redactor(app.options.env, app.places, app.settings)
-
-
-def _cleaned(value: Any, without: Callable[[str], str], name: str = "") -> Any:
-    """A value of JSON with each text redacted; what stands under the name of a secret is one."""
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
-        return {key: _cleaned(item, without, key) for key, item in fields.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(item, without) for item in cast("Sequence[Any]", value)]
-    if not isinstance(value, str):
-        return value
-    text = without(value)
-    if name and text == value and '"' not in text and without(f'"{name}": "{text}"') != f'"{name}": "{text}"':
-        return "[secret]"
-    return text
 
 
 def _find(app: App, id: str) -> SessionRow:
@@ -171,6 +160,10 @@ def _print_history(
 
         return draw(text, columns, color=cli.out_style.color)
 
+    if without:
+        from gongfu.surfaces.cli.redacted import cleaned_struct
+
+        entries = [msgspec.structs.replace(e, event=cleaned_struct(e.event, without)) for e in entries]
     cli.out.line(cli.out_style.dim(f"{row.id}  {row.directory}"))
     if row.parent:
         cli.out.line(cli.out_style.dim(cli.say("agents.parent", session=row.parent)))
