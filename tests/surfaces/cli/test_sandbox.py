@@ -37,6 +37,16 @@ def test_doctor_tells_what_confines_commands(program: Program) -> None:
     assert found["detail"].startswith("bubblewrap, network off. Not covered: ")
 
 
+def test_doctor_tells_when_secrets_cannot_be_looked_for_everywhere(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("bwrap")
+    monkeypatch.setattr("gongfu.workspace.sandbox.masks._MOST_FOLDERS", 1)
+    (program.folder / "deep").mkdir()
+    found = {c["name"]: c for c in json.loads(program.call("doctor", "--json").out)["checks"]}["sandbox"]
+    assert "too large to look for secrets everywhere" in found["detail"]
+
+
 def test_doctor_says_plainly_that_there_is_none(program: Program) -> None:
     program.call("config", "set", "sandbox.kind", "off")
     found = {c["name"]: c for c in json.loads(program.call("doctor", "--json").out)["checks"]}["sandbox"]

@@ -111,6 +111,20 @@ def test_the_work_of_git_goes_on(scene: Scene) -> None:
     assert (told["code"] != 0, "busy" in told["text"]) == (True, True), told
 
 
+@pytest.mark.parametrize("line", ["git commit -qam x", "git stash", "git rebase HEAD~1", "git add -A"])
+def test_a_committed_secret_is_not_committed_as_empty(scene: Scene, line: str) -> None:
+    """What git cannot read it refuses; nothing of it is lost."""
+    (scene.work / ".env").write_text("TOKEN=1")
+    _outside(scene, "add", ".env")
+    _outside(scene, "commit", "-qm", "second")
+    (scene.work / "file").write_text("changed")
+    _owned(scene)
+    told = scene.one(line, kind="bwrap")
+    assert told["code"] != 0, told
+    assert _outside(scene, "show", "HEAD:.env") == (scene.work / ".env").read_text() == "TOKEN=1"
+    assert "deleted" not in _outside(scene, "status")
+
+
 def test_nothing_is_lost_that_is_set_aside(tmp_path: Path) -> None:
     (tmp_path / "info").mkdir()
     (tmp_path / "hooks").mkdir()

@@ -37,6 +37,10 @@ TEXT = {
         "Not covered: memory and processor use, the kernel's key rings, reading what is not hidden.",
         "未覆盖：内存和处理器的使用、内核密钥环、未被隐藏内容的读取。",
     ),
+    "partial": (
+        "The workspace is too large to look for secrets everywhere: those in deep folders may be read by commands.",
+        "工作区太大，无法处处查找机密：深层文件夹里的机密可能被命令读到。",
+    ),
     "landlock_open": (
         "Not covered: UDP, sockets that lie in folders, other people's processes being seen, names of hidden files, modes and owners of files, .git/config and hooks, a daemon that clears its environment.",
         "未覆盖：UDP、文件夹中的套接字、可见其他进程、隐藏文件的名称、文件的权限和属主、.git/config 和钩子、清空了自身环境的守护进程。",

@@ -25,6 +25,8 @@ def detail(cli: Cli, app: App) -> str:
         refused = app.settings.sandbox.required and app.settings.sandbox.kind != "off"
         return cli.say("sandbox.none_required" if refused else "sandbox.none", why=why)
     kind = cli.say(f"sandbox.kind_{sandbox.kind}")
+    if not sandbox.sees_all:
+        why = f"{why} {cli.say('sandbox.partial')}"
     return cli.say("sandbox.detail", kind=kind, network=_network(cli, app), open=why)
 
 

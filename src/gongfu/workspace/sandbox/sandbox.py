@@ -258,9 +258,10 @@ class Sandbox:
         return Masks(self._workspace)
 
     @property
-    def searched(self) -> bool:
-        """Whether the last command's secrets were looked for in the whole workspace, not only in a part of it."""
-        return "_masks" not in self.__dict__ or not self._masks.partial
+    def sees_all(self) -> bool:
+        """Whether the secrets of the workspace can be looked for in all of it, not only in a part; looks for them."""
+        self._masks.find(self._own)
+        return not self._masks.partial
 
     def _limits(self, network: Network, *, write: bool) -> Confinement:
         from gongfu.workspace.sandbox.masks import outside_hidden
