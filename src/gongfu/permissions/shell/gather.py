@@ -13,6 +13,14 @@ from gongfu.permissions.shell.words import Word, quoted
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_OUTPUT = r"\"\$\([^()\"'`\[\]$]*\)\""
+_PLAIN = r"(?:[\w./-]+|\"[\w./ -]*\")"
+_COMPARES = (
+    rf"\[ (?:! )?{_OUTPUT} (?:=|!=|-eq|-ne|-gt|-lt|-ge|-le) {_PLAIN} \]"
+    rf"|\[\[ (?:! )?{_OUTPUT} (?:=|==|!=) {_PLAIN} \]\]|\[\[? (?:! )?-[zn] {_OUTPUT} \]\]?"
+)
+"""Output in quotes that is held against a plain word: `[[ … -gt … ]]` would take it for a sum."""
+
 
 class Gathered:
     """A simple command while it is being read."""
@@ -45,7 +53,10 @@ class Gatherer:
         """The words of a simple command, with what stands among them."""
         if node.type == "test_command":
             self._read.visit(node)
-            risky = re.search(r"[\[`']|\$\(", text_of(node)[2:-2].replace("[:", "")) is not None
+            risky = (
+                re.search(r"[\[`']|\$\(", text_of(node)[2:-2].replace("[:", "")) is not None
+                and re.fullmatch(_COMPARES, text_of(node)) is None
+            )
             gathered.words.append(Word(text="[[" if not risky else "", source=text_of(node), literal=not risky))
             return
         end = -1

@@ -81,7 +81,12 @@ def _only_code(c: Command) -> bool:
     first = c.simple.before[0]
     match = re.search(r"-name ['\"]?\*\.(\w+)['\"]?( |$)", first)
     if match is None or re.search(r" (-o|-or|!|-not|,) ", first):
-        return re.match(r"git ls-files|(rg|grep) [^|]*(--include[= ]|-g |-t)", first) is not None and "-u" not in first
+        match = re.fullmatch(
+            r"(?:grep|rg) (?!.*(?: -\w*u| --hid| --no-| -\.))[^|]*(?:--include=| -g )'?\*(\.\w+)'?( [^|]*)?", first
+        )
+        if match is None or first.count("--include") + first.count(" -g ") != 1:
+            return first.startswith("git ls-files")
+        return not why_protected(c.state.workspace.root / f"x{match[1]}", c.state.workspace, write=False)
     return not why_protected(c.state.workspace.root / f"x.{match[1]}", c.state.workspace, write=False)
 
 

@@ -109,7 +109,7 @@ def _reads(c: Command) -> None:
                 c.unseen(arg.text)
     if c.name == "less" and any(t.startswith("+") for t in c.texts()):
         c.unseen("+")
-    args = list(c.args)
+    args = _without_substitutions(c)
     if c.name in PATTERN_FIRST and not any(re.match(r"-[a-zA-Z]*[ef]|--(regexp|file)", t) for t in c.texts()):
         for at, arg in enumerate(args):
             if not arg.text.startswith("-"):
@@ -124,6 +124,13 @@ def _reads(c: Command) -> None:
         and c.name in ("ls", "du", "tree", "rg", "fd")
     ):
         c.read(Word(text="."))
+
+
+def _without_substitutions(c: Command) -> list[Word]:
+    """The arguments without `<(…)`, which is rated for itself, where it can only be read."""
+    if c.name not in ("diff", "comm", "cat", "paste", "join", "wc", "sort"):
+        return list(c.args)
+    return [a for a in c.args if a.literal or not re.fullmatch(r"<\([^()]*\)", a.source)]
 
 
 def _uniq(c: Command) -> None:
@@ -159,7 +166,9 @@ def _kill(c: Command) -> None:
     if texts[:1] == ["-0"]:
         return
     for arg in c.args:
-        if arg.source in ("$!", '"$!"') or arg.text.startswith("%"):
+        name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', arg.source)
+        job = arg.source in ("$!", '"$!"') or (name is not None and c.walker.holds_job(name[1]))
+        if job or arg.text.startswith("%"):
             c.add("run")
         elif not arg.literal:
             c.unseen(arg.source)

@@ -355,6 +355,11 @@ class Walker:
             elif child.type != "comment":
                 self._apart(lambda child=child: self.statement(child, "pipe"))
 
+    def holds_job(self, name: str) -> bool:
+        """Whether a variable is set once in the source, to the number of a job of it."""
+        text = self._source.decode("utf-8", "replace")
+        return re.search(rf"\b{name}=\"?\$!", text) is not None and self._set_once(name)
+
     def _set_once(self, name: str) -> bool:
         text = self._source.decode("utf-8", "replace")
         return len(re.findall(rf"(?<![\w${{]){name}\b", text)) == 1 and re.search(_SETS, text) is None
