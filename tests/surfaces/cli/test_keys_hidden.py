@@ -28,9 +28,8 @@ class Repeating:
                 self.rfile.read(int(self.headers.get("content-length", 0)))
                 told = f"{self.headers.get('authorization')} {self.headers.get('x-other')}"
                 server.sent.append(told)
-                words = json.dumps(
-                    {"error": {"message": f"no such key: {told} ({told.rsplit(maxsplit=1)[-1]})", "type": "x"}}
-                )
+                last = told.rsplit(maxsplit=1)[-1]
+                words = json.dumps({"error": {"message": f"no such key: {told} ({last})", "type": "x"}})
                 streamed = server.way in ("stream", "event")
                 body = {
                     "json": words,

@@ -35,8 +35,8 @@ def cleaned_struct(value: T, without: Callable[[str], str]) -> T:
     if isinstance(found, dict):
         return cast("T", cleaned(found, without))
     if isinstance(found, tuple | list):
-        items = cast("Sequence[Any]", found)
-        return cast("T", type(found)(cleaned_struct(item, without) for item in items))
+        items = [cleaned_struct(item, without) for item in cast("Sequence[Any]", found)]
+        return cast("T", items if isinstance(value, list) else tuple(items))
     return cast("T", without(found)) if isinstance(found, str) else value
 
 
