@@ -183,6 +183,19 @@ def test_a_mode_alone_is_given_back_in_place(root: Path, store: Contents) -> Non
     assert ((root / "a").stat().st_ino, stat.S_IMODE((root / "a").stat().st_mode)) == (inode, 0o644)
 
 
+def test_a_mode_is_not_given_back_to_another_name_of_the_file(root: Path, store: Contents) -> None:
+    for name, mode in (("one", 0o444), ("two", 0o644)):
+        (root / name).write_text("same")
+        (root / name).chmod(mode)
+    was, before = look(root), take(root, store, known=None, env=ENV)
+    (root / "one").unlink()
+    (root / "one").hardlink_to(root / "two")
+    (root / "two").chmod(0o600)
+    after = take(root, store, known=before.tree, env=ENV)
+    assert restore(root, store, want=before.tree, now=after.tree).failed == ()
+    assert look(root) == was
+
+
 def test_files_of_another_user_stay_theirs_when_root_restores(root: Path, store: Contents) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")

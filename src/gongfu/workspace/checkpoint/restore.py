@@ -243,7 +243,7 @@ class _Restoring:
                 return
             if item.kind == LINK:
                 self.places.link(path, item.mark)
-            elif status is not None and self._holds(path, status, item):
+            elif status is not None and status.st_nlink == 1 and self._holds(path, status, item):
                 self.places.chmod(path, item.mode)
             else:
                 if status is not None and stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
