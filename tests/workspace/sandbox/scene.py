@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,8 @@ async def _act(top: Path) -> list[dict[str, Any]]:
     finally:
         for process in behind:
             for one in (*psutil.Process(process.pid).children(recursive=True), process):
-                one.kill()
+                with suppress(psutil.NoSuchProcess):
+                    one.kill()
             process.wait()
         await sandbox.close()
     return told

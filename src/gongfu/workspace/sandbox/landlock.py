@@ -66,7 +66,10 @@ def rules(limits: Confinement, version: int) -> list[Rule]:
     writing = files & ~(_CHAR | _BLOCK)
     unread = (*limits.hidden, *limits.masked)
     found = [Rule(path="/", rights=_LIST)]
-    found += [Rule(path=path, rights=_READ | _EXECUTE) for path in visible("/", unread, skip=("/dev",))]
+    whole = [
+        folder for folder in limits.writable if any(rest_below(path, folder) for path in unread)
+    ]  # by itself below
+    found += [Rule(path=path, rights=_READ | _EXECUTE) for path in visible("/", unread, skip=("/dev", *whole))]
     found += [Rule(path=f"/dev/{name}", rights=_READ | _WRITE | (files & _IOCTL)) for name in _DEVICES]
     found.append(Rule(path="/dev/pts", rights=_READ | _WRITE | (files & _IOCTL)))
     for folder in (*limits.writable, limits.temp):

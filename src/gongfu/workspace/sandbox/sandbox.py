@@ -49,7 +49,7 @@ class Sandbox:
         self._env = env
         self._memory = memory
         self._seen: tuple[float, tuple[object, ...], Confinement] = (-_FRESH, (), Confinement())
-        self._spawners: dict[tuple[Network, bool], tuple[Confinement, Spawner]] = {}
+        self._spawners: dict[tuple[Network, bool], tuple[object, Spawner]] = {}
         self._proxy: Proxy | None = None
         self._barred: dict[str, None] = {}
 
@@ -219,11 +219,12 @@ class Sandbox:
         limits = self._limits(network, write=write)
         env = confined_env(plain.env, temp=limits.temp, writable=limits.writable, network=network)
         known = self._spawners.get((network, write))
-        if known is None or limits.masked or known[0] != limits:  # beside a secret each file is let through by itself
+        stamp = (limits, _beside(limits.masked))  # beside a secret each file is let through by itself
+        if known is None or known[0] != stamp or _is_fresh(stamp[1]):
             spawner = Spawner(limits, self._found.abi)
             if known is not None:
                 known[1].close()
-            self._spawners[network, write] = (limits, spawner)
+            self._spawners[network, write] = (stamp, spawner)
         else:
             spawner = known[1]
         return Launch(
@@ -336,6 +337,20 @@ def _changed(folder: str) -> int:
         return os.stat(folder).st_mtime_ns  # noqa: PTH116
     except OSError:
         return 0
+
+
+def _beside(masked: Sequence[str]) -> tuple[int, ...]:
+    """When the folders around secrets, up to the topmost, have changed last."""
+    folders: dict[str, None] = {}
+    for path in masked:
+        while path and (path := path.rpartition("/")[0]) not in folders:
+            folders[path] = None
+    return tuple(_changed(folder or "/") for folder in folders)
+
+
+def _is_fresh(times: Sequence[int]) -> bool:
+    """Whether a change is so new that another one at the same tick of the clock would not be seen."""
+    return any(time.time_ns() - moment < 50_000_000 for moment in times)
 
 
 def _open_service() -> str:
