@@ -29,7 +29,12 @@ class _Any(Base, frozen=True):
     like: re.Pattern[str] | None
 
     def fits(self, text: str) -> bool:
-        return text in self.plain or (self.like is not None and self.like.fullmatch(text) is not None)
+        return text in self.plain or (self.like is not None and self.like.fullmatch(_bytewise(text)) is not None)
+
+
+def _bytewise(text: str) -> str:
+    """A text with one character for each byte that it has in UTF-8: a wildcard of git stands for a byte."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 class _Group(Base, frozen=True):
@@ -98,7 +103,7 @@ def _group(ignore: bool, sources: dict[tuple[bool, bool], list[str]]) -> _Group:
         patterns = sources.get((on_path, folder))
         if not patterns:
             return None
-        wild = [_source(p, on_path) for p in patterns if not _is_plain(p)]
+        wild = [_source(_bytewise(p), on_path) for p in patterns if not _is_plain(p)]
         like = re.compile("|".join(wild), re.DOTALL) if wild else None
         return _Any(plain=frozenset(p for p in patterns if _is_plain(p)), like=like)
 

@@ -107,6 +107,15 @@ def test_git_lists_the_same(
     assert by_us(root) == by_git(root)
 
 
+@pytest.mark.parametrize("pattern", ["[!a]", "?", "b?", "??", "[ü]", "[^b]*", "ü", "*ü"])
+def test_a_wildcard_of_git_stands_for_a_byte(tmp_path: Path, pattern: str) -> None:
+    git(tmp_path, "init", "-q")
+    for name in ("a", "b", "ü", "bü", "中"):
+        write(tmp_path, name)
+    (tmp_path / ".git/info/exclude").write_text(pattern)
+    assert by_us(tmp_path) == by_git(tmp_path)
+
+
 @pytest.mark.parametrize("format", ["sha1", "sha256"])
 @pytest.mark.parametrize("version", ["2", "4"])
 def test_an_index_of_any_form_is_read(tmp_path: Path, format: str, version: str) -> None:
