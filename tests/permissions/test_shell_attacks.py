@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from .conftest import Rate
@@ -52,3 +54,11 @@ def test_a_way_out_is_seen(rate_often: Rate, command: str, rating: str) -> None:
 @pytest.mark.parametrize(("command", "ratings"), MILD, ids=range(len(MILD)))
 def test_what_looks_alike_stays_free(rate_often: Rate, command: str, ratings: str) -> None:
     assert " ".join(sorted(rate_often(command).ratings)) == ratings
+
+
+@pytest.mark.parametrize("command", ["ls|" * 20_000, "{" * 20_000], ids=["pipes", "braces"])
+def test_a_line_that_takes_the_grammar_minutes_is_given_up_soon(rate_often: Rate, command: str) -> None:
+    started = time.process_time()
+    assert "unknown" in rate_often(command).ratings
+    assert time.process_time() - started < 8
+    assert rate_often("ls; ls").ratings == {"read"}

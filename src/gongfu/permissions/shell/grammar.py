@@ -5,8 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from gongfu.permissions.shell.state import TooMuch
+
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
+
+_SHORT = 2_000
+_PIPES = 1_000
 
 
 @lru_cache(maxsize=1)
@@ -33,7 +38,15 @@ def _grammar() -> object:
 
 
 def parse(source: bytes) -> Node:
-    """The root of the tree of a line in UTF-8. What does not fit the grammar has `has_error` set on its way up."""
+    """The root of the tree of a line in UTF-8; TooMuch when it would take too long.
+
+    What does not fit the grammar has `has_error` set on its way up."""
+    if len(source) > _SHORT and (
+        b"{" * 200 in source
+        or source.count(b"|\n") > _PIPES
+        or any(line.count(b"|") > _PIPES for line in source.split(b"\n"))
+    ):
+        raise TooMuch("it takes too long to read")  # the grammar needs minutes for what it cannot close
     return _parser().parse(source).root_node
 
 

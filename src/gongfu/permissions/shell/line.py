@@ -92,7 +92,7 @@ def _with_secrets(
     parts: tuple[Part, ...], command: str, cwd: Path, workspace: Workspace, secrets: Sequence[Path] | None
 ) -> tuple[Part, ...]:
     """Secrets that the line names in a way which the parts do not show."""
-    if len(command) > MAX_LENGTH or any("credential" in part.ratings for part in parts):
+    if len(command) > MAX_LENGTH or "{" * 200 in command or any("credential" in p.ratings for p in parts):
         return parts
     named = mentions_protected(command, cwd, workspace, windows=False) if secrets is None else secrets
     if not named:
