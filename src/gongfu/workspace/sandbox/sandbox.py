@@ -296,7 +296,8 @@ class Sandbox:
         more = [os.path.expanduser(path) for path in self._settings.writable]  # noqa: PTH111
         folders = [p for p in real_paths([*own, *more]) if os.path.isdir(p)]  # noqa: PTH112
         keep = kept(folders, nested)
-        needed = (sys.prefix, sys.base_prefix, env.get("VIRTUAL_ENV", ""), *homes(env))
+        here = os.path.dirname(__file__)  # noqa: PTH120 - the forwarder to a list of hosts is started from here
+        needed = (here, sys.prefix, sys.base_prefix, env.get("VIRTUAL_ENV", ""), *homes(env))
         return Confinement(
             writable=outer((*folders, *keep.added)),
             read_only=keep.read_only,
