@@ -53,7 +53,7 @@ def test_random_changes(first: list, turn: list, person: list, force: bool) -> N
     with tempfile.TemporaryDirectory() as folder:
         root = Path(os.path.realpath(folder)) / "work"
         root.mkdir()
-        (root / ".gitignore").write_text("ignored\n")
+        (root / ".gitignore").write_text("/ignored\n")
         place = Place(root=root, store=root.parent / "home/checkpoints.sqlite", env={})
         touched = [str(root / "ignored")]
         for one in first:

@@ -73,7 +73,8 @@ def test_no_key_comes_back_in_an_error(program: Program, repeating: Repeating) -
     for file in ("config.yaml", "keys.yaml"):
         (program.home / file).chmod(0o600)
     for repeating.way in WAYS:
-        for args in (["run", "Hi"], ["run", "--stream-json", "Hi"], ["models", "test", "mine/m"]):
+        soon = ["--max-minutes", "0.02"]  # an error in a stream is tried again for longer
+        for args in (["run", *soon, "Hi"], ["run", *soon, "--stream-json", "Hi"], ["models", "test", "mine/m"]):
             ended = program.call(*args)
             assert ended.code != 0, ended
             assert KEY not in ended.out + ended.err, (repeating.way, args)
