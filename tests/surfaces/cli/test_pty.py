@@ -108,7 +108,7 @@ class Terminal:
 
 def test_a_turn_streams_and_leaves_a_clean_screen(program: Program, serve: Serve) -> None:
     serve(
-        Call("shell", {"command": "echo one; sleep 0.3; echo two"}, text="I **look** first."),
+        Call("shell", {"command": "echo one; sleep 0.8; echo two"}, text="I **look** first."),
         Say("# Done\n\nIt is `fixed`.\n\n- 中文\n- two\n", reasoning="hm"),
     )
     terminal = Terminal(program, "run", "--yes", "look around")
@@ -118,7 +118,7 @@ def test_a_turn_streams_and_leaves_a_clean_screen(program: Program, serve: Serve
     screen = terminal.screen
     assert "I look first." in screen
     tool = next(line for line in screen if "shell" in line)
-    assert re.fullmatch(r"● shell  echo one; sleep 0.3; echo two  → exit 0, 2 lines  0\.\ds", tool), screen
+    assert re.fullmatch(r"● shell  echo one; sleep 0.8; echo two  → exit 0, 2 lines  [01]\.\ds", tool), screen
     for line in ("Done", "It is fixed.", " • 中文"):
         assert line in screen
     assert not any("│" in line or "thinking" in line or "hm" in line for line in screen)
