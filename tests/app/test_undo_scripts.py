@@ -103,7 +103,8 @@ class Day:
         ])  # fmt: skip
 
     def person(self, *lines: str) -> None:
-        subprocess.run(["bash", "-c", "\n".join(lines)], cwd=self.root, capture_output=True, timeout=60, check=False)
+        patient = ["timeout", "-k", "1", "10", "bash", "-c", "\n".join(lines)]  # a pipe among the files waits for ever
+        subprocess.run(patient, cwd=self.root, capture_output=True, timeout=60, check=False)
         self.settled = None
 
     async def turn(self) -> None:
