@@ -81,7 +81,7 @@ def test_no_key_of_the_person_goes_to_an_address_of_the_project(
     keys = {f"{word}_API_KEY": SECRET for word in ("OPENAI", "ANTHROPIC", "MINE", "FILED")}
     # nothing may leave this machine, even if it went wrong
     keys["OPENAI_BASE_URL"] = "http://elsewhere.invalid/v1" if "proxy" in entry else "http://127.0.0.1:9/v1"
-    ended = program.run("run", "--trust", "Hello.", **keys)
+    ended = program.run("run", "--trust", "--max-minutes", "0.05", "Hello.", **keys)
     assert ended.code != 0, ended
     told = "\n".join(elsewhere.seen)
     assert SECRET not in told
