@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from pathlib import Path
 
 from gongfu.core.errors import UserError
 from gongfu.store import database
+from gongfu.store.database import enter_wal, pragma_number
 
 _SCHEMA = 1
 _APPLICATION = 0x476F6E63
@@ -39,7 +39,7 @@ def connect(path: Path) -> sqlite3.Connection:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous=NORMAL")
-        version = _number(connection, "user_version")
+        version = pragma_number(connection, "user_version")
         if version != _SCHEMA:
             _prepare(connection, path)
         connection.execute("SELECT number FROM checkpoint LIMIT 1").fetchone()
@@ -89,22 +89,18 @@ def vacuum_file(path: Path) -> None:
             connection.close()
 
 
-def _number(connection: sqlite3.Connection, pragma: str) -> int:
-    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
-
-
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Make the tables of an empty file; of many processes one does it, the others wait and find it done."""
-    _enter_wal(connection)
+    enter_wal(connection, _BUSY_SECONDS)
     connection.execute("BEGIN EXCLUSIVE")
     try:
-        version = _number(connection, "user_version")
+        version = pragma_number(connection, "user_version")
         if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             for statement in filter(str.strip, _TABLES.split(";")):
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id={_APPLICATION}")
             connection.execute(f"PRAGMA user_version={_SCHEMA}")
-        elif _number(connection, "application_id") != _APPLICATION:
+        elif pragma_number(connection, "application_id") != _APPLICATION:
             raise UserError("checkpoints.foreign", path=path)
         elif version > _SCHEMA:
             raise UserError("store.newer", path=path, found=version, known=_SCHEMA)
@@ -113,16 +109,3 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         if connection.in_transaction:
             connection.rollback()
         raise
-
-
-def _enter_wal(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log. SQLite does not wait by itself for others that do the same: so wait here."""
-    deadline = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-        time.sleep(0.01)

@@ -47,7 +47,7 @@ class Database:
         connection: sqlite3.Connection | None = None
         try:
             connection = _connect(path, busy_seconds)
-            version = _number(connection, "user_version")
+            version = pragma_number(connection, "user_version")
             if version < SCHEMA:
                 _prepare(connection, path, busy_seconds)
             else:
@@ -206,12 +206,13 @@ def _connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
     return connection
 
 
-def _number(connection: sqlite3.Connection, pragma: str) -> int:
+def pragma_number(connection: sqlite3.Connection, pragma: str) -> int:
+    """The value of a pragma that is a whole number."""
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
 def _check_version(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    if _number(connection, "application_id") != APPLICATION:
+    if pragma_number(connection, "application_id") != APPLICATION:
         raise UserError("store.foreign", path=path)
     if version > SCHEMA:
         raise UserError("store.newer", path=path, found=version, known=SCHEMA)
@@ -219,11 +220,11 @@ def _check_version(connection: sqlite3.Connection, path: Path, version: int) -> 
 
 def _prepare(connection: sqlite3.Connection, path: Path, busy_seconds: float) -> None:
     """Bring an empty or older store to `SCHEMA`; of many processes one does it, the others wait and find it done."""
-    _enter_wal(connection, busy_seconds)
+    enter_wal(connection, busy_seconds)
     os.chmod(path, 0o600)  # noqa: PTH101 - what was said in a session is nobody else's business
     connection.execute("BEGIN EXCLUSIVE")
     try:
-        version = _number(connection, "user_version")
+        version = pragma_number(connection, "user_version")
         tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
         if tables or version:
             _check_version(connection, path, version)
@@ -239,7 +240,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, busy_seconds: float) ->
         raise
 
 
-def _enter_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
+def enter_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
     """Switch to the write-ahead log. SQLite does not wait by itself for others that do the same: so wait here."""
     deadline = time.monotonic() + busy_seconds
     while True:
