@@ -18,7 +18,7 @@ from gongfu.engine.guard import Said
 from gongfu.engine.judge import judged
 from gongfu.engine.pending import Pending
 from gongfu.permissions.grants import Grants, Scope, apart_from_grave
-from gongfu.permissions.policy import CallFacts, Decision, Mode, Need, decide
+from gongfu.permissions.policy import CallFacts, Decision, Mode, Need, decide, foremost
 from gongfu.tools.protocol import Facts, Leave
 from gongfu.workspace.root import Workspace
 
@@ -84,7 +84,7 @@ class Permit:
         left = tuple(need for need in decision.needs if not self._grants.cover(seen.tool, [need]))
         if len(left) in (0, len(decision.needs)):
             return decision
-        first = next((need for need in left if need.grave), left[0])
+        first = foremost(left)
         return replace(decision, needs=left, rule=first.rule, about=first.about)
 
     def _granted(self, seen: CallFacts, decision: Decision) -> bool:

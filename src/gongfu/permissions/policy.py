@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from gongfu.core.base import Base
@@ -156,12 +156,17 @@ def _is_fenced(more: set[Rating], facts: CallFacts, covers: Callable[[], frozens
 
 def _ask(needs: Iterable[Need], facts: CallFacts, mode: Mode) -> Decision:
     unique = tuple({(need.key, need.text): need for need in needs}.values())
-    first = next((need for need in unique if need.grave), unique[0])
+    first = foremost(unique)
     left = _left(facts, mode, _parts(facts), fenced=False)
     return Decision(
         verdict="ask", rule=first.rule, about=first.about, needs=unique, free=left.free, network=left.network,
         write=left.write,
     )  # fmt: skip
+
+
+def foremost(needs: Sequence[Need]) -> Need:
+    """The one of `needs` (there is at least one) whose sentence stands for all: the first that is grave."""
+    return next((need for need in needs if need.grave), needs[0])
 
 
 def _left(facts: CallFacts, mode: Mode, approved: Iterable[Part], *, fenced: bool) -> Decision:

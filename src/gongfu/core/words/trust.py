@@ -9,7 +9,6 @@ TEXT = {
         "{what} changed since you trusted this folder, so nothing of the folder takes effect. Look with `gongfu trust`.",
         "自你信任此文件夹以来，{what} 已改变，因此该文件夹的内容都不生效。请用 `gongfu trust` 查看。",
     ),
-    "and_more": ("{names} and {count} more", "{names} 等另外 {count} 个"),
     "too_wide": (
         "{path} is no project: it holds more than one, or is Gongfu's own. Nothing was trusted; name the folder of the project.",
         "{path} 不是单个项目：它包含多个项目，或属于 Gongfu 自己。没有信任任何内容，请指定项目的文件夹。",

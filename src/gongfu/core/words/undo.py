@@ -119,5 +119,4 @@ TEXT: dict[str, tuple[str, str]] = {
         "会话 {session} 中没有任何一轮改动过已保存的文件。",
     ),
     "changes_none": ("Nothing differs.", "没有差异。"),
-    "not_text": ("{path}: no text, or too large to compare", "{path}：不是文本，或过大无法比较"),
 }

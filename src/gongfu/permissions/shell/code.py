@@ -27,19 +27,6 @@ _KEYS = (
     r"|\.gnupg|\.kube|\.docker/config|\.npmrc|\.pypirc"
 )
 _STRINGS = r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'"
-_MODULES = {
-    "json.tool",
-    "timeit",
-    "this",
-    "sysconfig",
-    "site",
-    "platform",
-    "calendar",
-    "tokenize",
-    "ast",
-    "dis",
-    "tabnanny",
-}
 
 
 def interpreter(c: Command) -> None:

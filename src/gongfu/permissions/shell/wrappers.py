@@ -43,7 +43,6 @@ _RAISED: dict[str, tuple[str, int]] = {
     "setpriv": ("--reuid --regid --groups", 0),
     "run0": ("-u", 0),
 }
-_MILD_ENV = r"-i|--ignore-environment|-0|--null|-v|--debug|-u.*|--unset=.*"
 
 
 def _assignments(c: Command, words: list[Word]) -> list[Word]:
