@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import pytest
 
+from gongfu.core.words.permissions import TEXT
 from gongfu.permissions.rating import Line
 from gongfu.permissions.shell import rate_line
 from gongfu.workspace.root import Workspace
@@ -49,3 +50,10 @@ def rate(tmp_path: Path) -> Rate:
 def rate_often(tmp_path_factory: pytest.TempPathFactory) -> Rate:
     """The same in a workspace that the tests of a module share; rating changes nothing."""
     return rater(build_workspace(tmp_path_factory.mktemp("rated")))
+
+
+def check_rating(line: Line, ratings: str) -> None:
+    """A row of a table: what a whole line is rated, in the order of the alphabet, and that all of it can be told."""
+    assert " ".join(sorted(line.ratings)) == ratings, line
+    assert ("unknown" in line.ratings) or not line.problem
+    assert all(not part.why or part.why in TEXT for part in line.parts), line

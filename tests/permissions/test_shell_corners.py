@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gongfu.core.words.permissions import TEXT
-
-from .conftest import Rate
+from .conftest import Rate, check_rating
 
 LINES: tuple[tuple[str, str], ...] = (
     # more ways around
@@ -165,7 +163,4 @@ LINES: tuple[tuple[str, str], ...] = (
 
 @pytest.mark.parametrize(("command", "ratings"), LINES, ids=range(len(LINES)))
 def test_a_line_is_rated_by_all_that_it_does(rate_often: Rate, command: str, ratings: str) -> None:
-    line = rate_often(command)
-    assert " ".join(sorted(line.ratings)) == ratings, line
-    assert ("unknown" in line.ratings) or not line.problem
-    assert all(not part.why or part.why in TEXT for part in line.parts), line
+    check_rating(rate_often(command), ratings)

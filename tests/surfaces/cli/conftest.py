@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +119,16 @@ def serve(program: Program) -> Generator[Callable[..., Server]]:
             return server
 
         yield start
+
+
+@contextmanager
+def serving(server: ThreadingHTTPServer) -> Generator[None]:
+    """Lets a plain server answer in a thread; it is closed at the end."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Generator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from .conftest import Program
+from .conftest import Program, serving
 
 KEY = "plainword-of-mine"
 WAYS = ("json", "page", "stream", "event")
@@ -55,12 +54,8 @@ class Repeating:
 @pytest.fixture
 def repeating() -> Generator[Repeating]:
     made = Repeating()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.02,))
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
+    with serving(made.server):
+        yield made
 
 
 def test_no_key_comes_back_in_an_error(program: Program, repeating: Repeating) -> None:

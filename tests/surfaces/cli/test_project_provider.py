@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from .conftest import Program, program  # noqa: F401 - a fixture
+from .conftest import Program, program, serving  # noqa: F401 - a fixture
 
 SECRET = "sk-of-the-person-0123456789abcdef"
 
@@ -38,12 +37,8 @@ class Elsewhere:
 @pytest.fixture
 def elsewhere() -> Generator[Elsewhere]:
     made = Elsewhere()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.02,))
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
+    with serving(made.server):
+        yield made
 
 
 ENTRIES = [
