@@ -55,7 +55,8 @@ docs: $(DEV_DEPS) ## write the generated pages again
 lock: ## pin the newest versions again (needs uv)
 	uv pip compile pyproject.toml --extra local --group build --universal --generate-hashes --no-header --no-annotate \
 		--python-version 3.11 --upgrade -o constraints.txt
-	uv pip compile pyproject.toml --extra local --group dev --universal --generate-hashes --no-header --no-annotate \
+	uv pip compile pyproject.toml --extra local --extra code --extra web --extra browser --extra pdf --extra desktop \
+		--group dev --universal --generate-hashes --no-header --no-annotate \
 		--python-version 3.11 -c constraints.txt -o constraints-dev.txt
 
 clean: ## remove what was built here

@@ -19,6 +19,7 @@ from typing import NoReturn
 
 import anyio
 
+from gongfu.toolkit.programs import Programs
 from gongfu.toolkit.shell import ShellTools
 from gongfu.workspace.environment import child_env
 from gongfu.workspace.jobs import Jobs
@@ -67,7 +68,7 @@ async def main(rounds: int) -> None:
         env = child_env(os.environ)
         argv = as_argv(COMMAND, env)
         jobs = Jobs(changed=lambda _: None, artifact=no_artifact)
-        tools = ShellTools(directory=place, env=os.environ, jobs=jobs, artifact=no_artifact)
+        tools = ShellTools(Programs(directory=place, env=os.environ), jobs=jobs, artifact=no_artifact)
 
         async def plain() -> object:
             return subprocess.run(argv, cwd=place, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=True)

@@ -131,6 +131,7 @@ import anyio, json, os, sys
 from pathlib import Path
 from tests.processes import living
 from tests.toolkit.kit import Ctx, Store
+from gongfu.toolkit.programs import Programs
 from gongfu.toolkit.shell import ShellTools
 from gongfu.workspace.jobs import Jobs
 from tests.processes import living
@@ -141,7 +142,7 @@ def peak():
 async def main():
     store = Store(Path(sys.argv[1]))
     jobs = Jobs(changed=lambda e: None, artifact=store.writer)
-    tools = ShellTools(directory=Path(sys.argv[1]), env=os.environ, jobs=jobs, artifact=store.writer)
+    tools = ShellTools(Programs(directory=Path(sys.argv[1]), env=os.environ), jobs=jobs, artifact=store.writer)
     await tools.shell.run({"command": "true"}, Ctx())
     before = peak()
     outcome = await tools.shell.run({"command": sys.argv[2], "timeout": 100}, Ctx())

@@ -11,6 +11,7 @@ from typing import Literal
 from gongfu.config.settings import Sandbox as SandboxSettings
 from gongfu.core.errors import UserError
 from gongfu.core.events import JobChanged
+from gongfu.toolkit.programs import Programs
 from gongfu.toolkit.shell import ShellTools
 from gongfu.tools.protocol import Leave
 from gongfu.workspace.jobs import Jobs
@@ -88,7 +89,11 @@ async def shell_tools(
     kind = more.pop("sandbox", SANDBOX)
     sandbox = Sandbox(SandboxSettings(kind=kind), Workspace(directory, directory), env)
     try:
-        yield ShellTools(directory=directory, env=env, jobs=jobs, artifact=store.writer, sandbox=sandbox, **more)
+        programs = Programs(
+            directory=directory, env=env, keep=more.pop("keep_env", ()), trusted=more.pop("trusted", None),
+            sandbox=sandbox,
+        )  # fmt: skip
+        yield ShellTools(programs, jobs=jobs, artifact=store.writer, **more)
     finally:
         await jobs.close()
         await sandbox.close()

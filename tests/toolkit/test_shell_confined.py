@@ -8,6 +8,7 @@ import pytest
 
 from gongfu.config.settings import Sandbox as Settings
 from gongfu.core.errors import ToolFailure
+from gongfu.toolkit.programs import Programs
 from gongfu.toolkit.shell import ShellTools
 from gongfu.tools.protocol import Leave
 from gongfu.workspace.jobs import Jobs
@@ -88,7 +89,7 @@ async def test_where_one_is_required_nothing_runs_without(tmp_path: Path, leave:
     jobs = Jobs(changed=lambda _: None, artifact=store.writer)
     sandbox = Sandbox(Settings(kind="bwrap", required=True), Workspace(tmp_path, tmp_path), ENV)
     sandbox.__dict__["_found"] = _nothing()
-    tools = ShellTools(directory=tmp_path, env=ENV, jobs=jobs, artifact=store.writer, sandbox=sandbox)
+    tools = ShellTools(Programs(directory=tmp_path, env=ENV, sandbox=sandbox), jobs=jobs, artifact=store.writer)
     ctx = Ctx()
     ctx.leave = leave
     for background in (False, True):

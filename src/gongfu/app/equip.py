@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from gongfu.app.families import Parts, families
 from gongfu.app.spawn import known_models
 from gongfu.core.events import JobChanged
 from gongfu.core.messages import CallPart
@@ -13,10 +14,12 @@ from gongfu.toolkit.ask import ask_user
 from gongfu.toolkit.edit import edit_tools
 from gongfu.toolkit.files import file_tools
 from gongfu.toolkit.plan import todo
+from gongfu.toolkit.programs import Programs
 from gongfu.toolkit.readlog import ReadLog, forget_folded
 from gongfu.toolkit.recall import Recall, recall_tools
 from gongfu.toolkit.search import search_tools
 from gongfu.toolkit.shell import ShellTools
+from gongfu.tools.needs import missing
 from gongfu.tools.registry import Registry
 from gongfu.workspace.jobs import Jobs
 
@@ -36,16 +39,19 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         session.stream.emit(event)
 
     jobs = Jobs(changed=changed, artifact=lambda: app.artifacts.writer(session.id))
-    shell = ShellTools(
+    programs = Programs(
         directory=workspace.directory,
         env=app.options.env,
+        keep=settings.shell.keep_env,
+        trusted=workspace.root if app.options.trusted else None,
+        sandbox=app.sandbox,
+    )
+    shell = ShellTools(
+        programs,
         jobs=jobs,
         artifact=lambda: app.artifacts.writer(session.id),
         idle=settings.shell.idle_seconds,
         limit=settings.context.max_tool_output,
-        keep_env=settings.shell.keep_env,
-        trusted=workspace.root if app.options.trusted else None,
-        sandbox=app.sandbox,
     )
 
     recall = Recall(
@@ -78,4 +84,14 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
             [call for call in visible if call.id in full],
         )
 
-    return Registry(toolsets), jobs.close, folded
+    parts = Parts(app=app, session=session, programs=programs, reads=reads)
+
+    async def close() -> None:
+        await jobs.close()
+        for end in reversed(parts.closing):
+            await end()
+
+    registry = Registry(
+        toolsets, families(parts), pin=settings.tools.pin, missing=lambda spec: missing(spec, app.options.env)
+    )
+    return registry, close, folded

@@ -172,6 +172,14 @@ class Shell(Section, frozen=True):
     ] = ()
 
 
+class Tools(Section, frozen=True):
+    """Which tools every request carries."""
+
+    pin: Annotated[
+        tuple[str, ...], Meta(description="Further tools that every request carries, by name; the others are found.")
+    ] = ()
+
+
 class Settings(Section, frozen=True):
     """All settings. Files: `~/.gongfu/config.yaml`, then the project's `.gongfu/config.yaml`."""
 
@@ -185,6 +193,7 @@ class Settings(Section, frozen=True):
     limits: Limits = Limits()
     context: Context = Context()
     shell: Shell = Shell()
+    tools: Tools = Tools()
     sandbox: Sandbox = Sandbox()
     hooks: Annotated[
         tuple[Hook, ...] | dict[str, Any],

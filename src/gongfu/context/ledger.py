@@ -17,6 +17,7 @@ from gongfu.core.prefix import shared_start
 from gongfu.core.specs import ToolSpec
 from gongfu.core.tokens import PER_MESSAGE, image_tokens, text_tokens
 
+WRAPPED = 10  # what a call costs more that is made through another tool: two keys and their punctuation
 _LONG = 8  # messages; shorter sequences are no histories and are not remembered as one
 
 
@@ -26,7 +27,8 @@ def part_tokens(part: Part) -> int:
         images = sum(image_tokens(i.width, i.height) for i in part.images) if part.images else 0
         return text_tokens(part.text) + PER_MESSAGE + images
     if isinstance(part, CallPart):
-        return text_tokens(part.name) + text_tokens(part.arguments) + PER_MESSAGE
+        wrapped = text_tokens(part.via) + WRAPPED if part.via else 0
+        return text_tokens(part.name) + text_tokens(part.arguments) + PER_MESSAGE + wrapped
     if isinstance(part, TextPart):
         return text_tokens(part.text)
     match part:

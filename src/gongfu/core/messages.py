@@ -48,6 +48,7 @@ class CallPart(Base, frozen=True, gc=False, tag="tool_call"):
     `id` is ours and unique in the session; `wire_id` is what the provider called it (may repeat, may be empty).
     `arguments` is the text of a strict JSON object; `raw` is what arrived when that was something else.
     `problem` says for the model why the call cannot run (cut off, beyond repair, empty); then it is never executed.
+    `via` is the tool that the model called to have this one run: the call goes back to it in that shape.
     """
 
     id: str
@@ -57,6 +58,7 @@ class CallPart(Base, frozen=True, gc=False, tag="tool_call"):
     raw: str = ""
     recovered: bool = False
     problem: str = ""
+    via: str = ""
 
 
 class ResultPart(Base, frozen=True, gc=False, tag="tool_result"):

@@ -9,10 +9,25 @@ from gongfu.core.base import Base
 Access: TypeAlias = Literal["read", "write", "execute", "network", "desktop"]
 
 
+class Requirement(Base, frozen=True):
+    """Something that a tool cannot work without: one of `names`.
+
+    `kind`: a `library` (import names), a `program` (on PATH), a `display` (no names), a `platform` (values of
+    sys.platform). `what` names it for people where no single name does; `install` is the one command that brings it.
+    """
+
+    kind: Literal["library", "program", "display", "platform"]
+    names: tuple[str, ...] = ()
+    what: str = ""
+    install: str = ""
+
+
 class ToolSpec(Base, frozen=True):
     """What the model is told of a tool, and what the policy knows of it.
 
     `parameters` is a JSON Schema of type object. `key` tools keep their results longest when context is folded.
+    `needs` is what it cannot work without. `zh` is its one line for people in Chinese, `words` are further words that
+    it is found by; the model is told neither.
     """
 
     name: str
@@ -20,6 +35,9 @@ class ToolSpec(Base, frozen=True):
     parameters: dict[str, Any]
     access: tuple[Access, ...] = ("read",)
     key: bool = False
+    needs: tuple[Requirement, ...] = ()
+    zh: str = ""
+    words: str = ""
 
 
 class Usage(Base, frozen=True, gc=False):

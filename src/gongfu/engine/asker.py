@@ -55,7 +55,8 @@ def budget_of(agent: AgentSpec, state: SessionState, info: ModelInfo) -> Budget:
 class Asker:
     """Asks a chain of models in the name of one session. `ask` returns the recorded answer or raises the last fault.
 
-    `tail` gives what rides at the end of a request, `partial` is told the text that was kept of a broken answer.
+    `tail` gives what rides at the end of a request, `partial` is told the text that was kept of a broken answer,
+    `unwrap` gives the call that a call stands for.
     """
 
     def __init__(
@@ -69,7 +70,9 @@ class Asker:
         limits: Limits,
         tail: Callable[[], tuple[str, ...]],
         partial: Callable[[str], None],
+        unwrap: Callable[[CallPart], CallPart],
     ) -> None:
+        self._unwrap = unwrap
         self._agent = agent
         self._chain = chain
         self._planner = planner
@@ -307,7 +310,7 @@ class Asker:
         for part in answer.message.parts:
             if isinstance(part, CallPart):
                 number += 1
-                parts.append(replace(part, id=f"c{number}"))
+                parts.append(replace(self._unwrap(part), id=f"c{number}"))
             else:
                 parts.append(part)
         usage = answer.usage

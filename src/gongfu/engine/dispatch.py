@@ -145,6 +145,8 @@ class Dispatcher:
         tool = self._tools.get(call.name)
         if tool is None:
             return _done(call, self._tools.unknown(call.name), "failed")
+        if tool.spec.needs and (missing := self._tools.missing(tool.spec)):
+            return _done(call, missing, "failed")
         try:
             checked = validate(tool.spec.parameters, msgspec.json.decode(call.arguments, type=dict[str, Any]))
             if checked.problem:

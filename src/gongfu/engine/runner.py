@@ -177,6 +177,7 @@ class Runner:
             limits=self._limits,
             tail=lambda: (*session.tail(), *stale_todo(state), *self._limits.tail()),
             partial=lambda text: self._words.add(text, more=True),
+            unwrap=kit.registry.unwrap,
         )
         if kit.hooks is not None and kit.hooks.wants("before_compact"):
             from gongfu.engine.hooked import before_fold  # only where there are hooks

@@ -286,9 +286,12 @@ def _returns(part: ReasoningPart, message: Message, profile: Profile, *, keep: b
 def _call(part: CallPart, id: str) -> CallPart:
     name = part.name if _NAME.fullmatch(part.name) else (_NOT_NAME.sub("_", part.name)[:64] or "unknown")
     arguments = _strict(part.arguments)
+    if part.via:
+        inner = msgspec.json.encode(part.name).decode()
+        name, arguments = part.via, f'{{"name":{inner},"arguments":{arguments}}}'
     if id == part.id and name == part.name and arguments == part.arguments and not part.raw:
         return part
-    return replace(part, id=id, wire_id=id, name=name, arguments=arguments, raw="")
+    return replace(part, id=id, wire_id=id, name=name, arguments=arguments, raw="", via="")
 
 
 def _strict(arguments: str) -> str:

@@ -83,7 +83,8 @@ class AgentTools:
         """The names that a sub-agent may use: those wanted, by itself all of its parent's as deep as that goes."""
         from gongfu.engine.children import DEEPEST
 
-        own = self._session.kit.registry.names
+        registry = self._session.kit.registry
+        own = registry.names
         deep = children.depth + 1 >= DEEPEST
         if children.depth >= DEEPEST:
             raise ToolFailure(f"sub-agents go {DEEPEST} levels deep, and you are one at that depth; do it yourself")
@@ -91,7 +92,7 @@ class AgentTools:
             return tuple(name for name in own if not (deep and name == "task"))
         if not wanted:
             raise ToolFailure("tools is empty; name some, or leave it out for all that you have")
-        unknown = [name for name in wanted if name not in own]
+        unknown = [name for name in wanted if name not in own and name not in registry.shelf]
         if unknown:
             raise ToolFailure(f"you have no tool {', '.join(unknown)} to give; yours are: {', '.join(own)}")
         if deep and "task" in wanted:

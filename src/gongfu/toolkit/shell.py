@@ -5,29 +5,25 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.specs import Access
 from gongfu.toolkit.confined import ports_note, sandbox_note, settled_note
 from gongfu.toolkit.ending import ending
+from gongfu.toolkit.programs import Programs
 from gongfu.toolkit.transcript import LiveText, Shown, Transcript, decode_output
 from gongfu.tools.decorator import tool
 from gongfu.tools.output import bound, clean_terminal
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Tool
-from gongfu.workspace.environment import child_env
-from gongfu.workspace.git import GitGuard, has_hooks, places_in, strangers
+from gongfu.workspace.git import has_hooks, places_in, strangers
 from gongfu.workspace.jobs import Job, Jobs, Sink
 from gongfu.workspace.process import Child, Finished, run
 from gongfu.workspace.sandbox.confinement import Launch
 from gongfu.workspace.shells import find_shell
-
-if TYPE_CHECKING:
-    from gongfu.workspace.sandbox.sandbox import Sandbox
 
 _NOTES = 700  # bytes kept free for what is said about the command
 _SHOWN = 8 * 1024  # bytes of output in a display
@@ -42,47 +38,28 @@ Action = Literal["list", "output", "input", "stop"]
 class ShellTools:
     """The tools `shell` and `shell_job` of one session.
 
-    `directory` is where commands start, `env` the person's environment (secrets are taken out here, save `keep_env`),
-    `idle` the idle limit in seconds, `limit` the bytes of output the model is shown, `artifact` opens a new artifact.
-    Git runs what a repository's configuration names only in that of the `trusted` folder. Commands run in the
-    `sandbox` as far as a call's leave goes.
+    `programs` starts commands, `jobs` keeps those in the background, `artifact` opens a new artifact, `idle` is the
+    idle limit in seconds, `limit` the bytes of output the model is shown.
     """
 
     def __init__(
         self,
+        programs: Programs,
         *,
-        directory: Path,
-        env: Mapping[str, str],
         jobs: Jobs,
         artifact: Callable[[], Sink],
         idle: float = 30.0,
         limit: int = 32_768,
-        keep_env: tuple[str, ...] = (),
-        trusted: Path | None = None,
-        sandbox: Sandbox | None = None,
     ) -> None:
-        self._sandbox = sandbox
-        self._directory = directory.resolve()
+        self._programs = programs
+        self._sandbox = programs.sandbox
+        self._directory = programs.directory
         self._jobs = jobs
         self._artifact = artifact
         self._idle = idle
         self._limit = limit
-        self._trusted = trusted
-        self._given = env
-        self._keep = keep_env
+        self._trusted = programs.trusted
         self._sent: dict[str, str] = {}
-
-    @cached_property
-    def _env(self) -> dict[str, str]:
-        return child_env(self._given, keep=self._keep)
-
-    @cached_property
-    def _trusted_env(self) -> dict[str, str]:
-        return child_env(self._given, keep=self._keep, trusted=True)
-
-    @cached_property
-    def _guard(self) -> GitGuard:
-        return GitGuard(self._given)
 
     def __iter__(self) -> Iterator[Tool]:
         yield self.shell
@@ -121,8 +98,8 @@ class ShellTools:
         folder = self._cwd(cwd)
         if timeout is not None and timeout <= 0:
             raise ToolFailure("timeout must be more than 0 seconds; leave it out for the usual limits")
-        child = await self._child_env(_checked(command), folder, env or {})
-        launch = await self._launch(command, folder, child, ctx)
+        child = await self._programs.child_env(_checked(command), folder, env or {})
+        launch = await self._programs.launch(find_shell(child).argv(command), folder, child, ctx)
         if background:
             return await self._in_background(command, folder, launch, timeout)
         return await self._in_foreground(command, folder, launch, timeout, ctx)
@@ -135,29 +112,6 @@ class ShellTools:
         except (OSError, ValueError, RuntimeError):  # a loop of links, a NUL character, `~` of nobody
             pass
         raise ToolFailure(f"cwd {given or self._directory} is no directory; nothing was run")
-
-    async def _child_env(self, command: str, cwd: Path, env: Mapping[str, str]) -> dict[str, str]:
-        bad = next((name for name, value in env.items() if not name or "=" in name or "\0" in name + value), None)
-        if bad is not None:
-            raise ToolFailure(f"env: {bad!r} cannot be the name or value of a variable; nothing was run")
-        places = places_in(command, cwd)
-        if self._trusted is not None and not strangers(places, self._trusted):
-            return {**self._trusted_env, **env}
-        child = dict(self._env)
-        child.update(await self._guard.variables(child, places))
-        return {**child, **env}
-
-    async def _launch(self, command: str, cwd: Path, env: dict[str, str], ctx: CallContext) -> Launch:
-        argv = find_shell(env).argv(command)
-        if self._sandbox is None:
-            return Launch(argv=argv, cwd=cwd, env=env)
-        leave = ctx.leave
-        try:
-            return await self._sandbox.launch(
-                argv, cwd=cwd, env=env, free=leave.free, network=leave.network, write=leave.write
-            )
-        except OSError as error:
-            raise ToolFailure(f"the sandbox could not be set up, nothing was run: {error}") from error
 
     async def _in_foreground(
         self,

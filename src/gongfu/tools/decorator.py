@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from gongfu.core.errors import ToolFailure
-from gongfu.core.specs import Access, ToolSpec
+from gongfu.core.specs import Access, Requirement, ToolSpec
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome
 from gongfu.tools.schema import CONTEXT, build_schema, parameters_of
 from gongfu.tools.texts import text_of
@@ -36,7 +36,7 @@ class _Definition:
 
     def __init__(
         self, body: ToolBody, *, name: str, access: tuple[Access, ...], key: bool, facts: FactsOf | None,
-        claims: ClaimsOf | None,
+        claims: ClaimsOf | None, needs: tuple[Requirement, ...] = (),
     ) -> None:  # fmt: skip
         self.body = body
         self.name = name
@@ -44,6 +44,7 @@ class _Definition:
         self.key = key
         self.facts = facts
         self.claims = claims
+        self.needs = needs
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -59,8 +60,9 @@ class _Definition:
         text = text_of(self.body, self.name)
         schema = build_schema(tuple(self.parameters.values()), text)
         return ToolSpec(
-            name=self.name, description=text.description, parameters=schema, access=self.access, key=self.key
-        )
+            name=self.name, description=text.description, parameters=schema, access=self.access, key=self.key,
+            needs=self.needs, zh=text.zh, words=text.words,
+        )  # fmt: skip
 
 
 class FunctionTool:
@@ -129,15 +131,20 @@ def tool(
     facts: FactsOf | None = None,
     claims: ClaimsOf | None = None,
     replaces: str = "",
+    needs: tuple[Requirement, ...] = (),
 ) -> Callable[[ToolBody], FunctionTool]:
     """Make a Tool of a typed async function or method that returns an Outcome or a text.
 
+    `needs` is what it cannot work without (see `tools.needs`); where something of it is missing a call fails with
+    what is missing and the command that installs it, before anything is asked or run.
     `facts(args)` and `claims(args)` (for a method with the instance first) tell what a call touches, see `Tool`.
     """
 
     def decorate(body: ToolBody) -> FunctionTool:
         kinds: tuple[Access, ...] = (access,) if isinstance(access, str) else access
-        definition = _Definition(body, name=name or body.__name__, access=kinds, key=key, facts=facts, claims=claims)
+        definition = _Definition(
+            body, name=name or body.__name__, access=kinds, key=key, facts=facts, claims=claims, needs=needs
+        )
         return FunctionTool(definition, replaces=replaces)
 
     return decorate

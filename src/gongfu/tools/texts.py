@@ -18,10 +18,15 @@ _ARGUMENT = r"^ *(\w+)(?: *\([^)]*\))? *: *(.+)$"
 
 
 class ToolText(Base, frozen=True):
-    """What the model is told: of the tool, and of each parameter (`edits.old` is a field inside `edits`)."""
+    """What the model is told: of the tool, and of each parameter (`edits.old` is a field inside `edits`).
+
+    `zh` is one line for people in Chinese, `words` are further words that the tool is found by, in both languages.
+    """
 
     description: str
     parameters: dict[str, str] = {}
+    zh: str = ""
+    words: str = ""
 
 
 def text_of(function: Callable[..., Any], name: str) -> ToolText:
@@ -44,6 +49,7 @@ def read_texts(file: Path) -> dict[str, ToolText]:
     """The sections of a Markdown file by tool name; {} when there is no such file.
 
     A section is `## name`, text, and one `- parameter: text` line for each parameter; longer lines go on, indented.
+    `zh: text` is its line in Chinese, `words: text` what else it is found by; the model is not told them.
     """
     try:
         source = file.read_text(encoding="utf-8")
@@ -57,17 +63,21 @@ def from_markdown(body: str) -> ToolText:
     """One section without its heading."""
     words: list[str] = []
     parameters: dict[str, str] = {}
+    aside = {"zh": "", "words": ""}
     last = ""
     for line in body.strip().splitlines():
+        name, colon, text = line.partition(": ")
         match = re.match(_PARAMETER, line)
-        if match is not None:
+        if colon and name in aside:
+            aside[name] = text.strip()
+        elif match is not None:
             last = match[1]
             parameters[last] = match[2].strip()
         elif last and line.startswith("  "):
             parameters[last] += " " + line.strip()
         elif line.strip():
             words.append(line.strip())
-    return ToolText(description=" ".join(words), parameters=parameters)
+    return ToolText(description=" ".join(words), parameters=parameters, **aside)
 
 
 def from_docstring(text: str) -> ToolText:

@@ -132,6 +132,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "Variables that look like secrets and are passed to commands all the same.",
         "看起来像密钥、但仍然传给命令的环境变量。",
     ),
+    "tools": ("Which tools every request carries.", "每次请求都带上哪些工具。"),
+    "tools.pin": (
+        "Further tools that every request carries, by name; the others are found.",
+        "每次请求额外带上的工具的名称；其余工具按需查找。",
+    ),
     "sandbox": ("Where commands run.", "命令在哪里运行。"),
     "sandbox.kind": (
         "`auto` takes `bwrap`, else `landlock`; `off` runs commands without a sandbox.",

@@ -1,0 +1,33 @@
+"""The families of tools on the shelf of a session; their code is loaded when one of them is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from gongfu.core.base import Base
+from gongfu.toolkit.catalog import SHELF
+from gongfu.toolkit.programs import Programs
+from gongfu.toolkit.readlog import ReadLog
+from gongfu.tools.families import Family
+from gongfu.tools.protocol import Toolset
+
+if TYPE_CHECKING:
+    from gongfu.app.app import App
+    from gongfu.engine.session import Session
+
+
+class Parts(Base, frozen=True):
+    """What the tools of one session are made of. `closing` takes what ends with the session."""
+
+    app: App
+    session: Session
+    programs: Programs
+    reads: ReadLog
+    closing: list[Callable[[], Awaitable[object]]] = []
+
+
+def families(parts: Parts) -> tuple[Family, ...]:
+    """All families that there are, none of them loaded."""
+    makers: dict[str, Callable[[Parts], Toolset]] = {}
+    return tuple(Family(name, SHELF[name], lambda make=make: make(parts)) for name, make in makers.items())

@@ -1,0 +1,102 @@
+"""What tools cannot work without: how it is declared, whether it is there, and what brings it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+
+from gongfu.core.specs import Requirement, ToolSpec
+
+_SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+
+
+def library(*names: str, extra: str) -> Requirement:
+    """Python packages, by their import names, of one of Gongfu's extras; each of them is a requirement of its own."""
+    return Requirement(kind="library", names=names, install=f"pip install 'gongfu[{extra}]'")
+
+
+def program(
+    *names: str, apt: str = "", brew: str = "", winget: str = "", what: str = "", install: str = ""
+) -> Requirement:
+    """One of some programs; `apt`, `brew` and `winget` are the packages that bring it on each system."""
+    return Requirement(kind="program", names=names, what=what, install=install or _command(apt, brew, winget))
+
+
+def display() -> Requirement:
+    """A screen with windows on it."""
+    return Requirement(kind="display", what="a display")
+
+
+def platform(*names: str) -> Requirement:
+    """One of some systems, by their `sys.platform`."""
+    return Requirement(kind="platform", names=names)
+
+
+def _command(apt: str, brew: str, winget: str) -> str:
+    match sys.platform:
+        case "darwin" if brew:
+            return f"brew install {brew}"
+        case "win32" if winget:
+            return f"winget install {winget}"
+        case "linux" if apt:
+            return f"sudo apt-get install {apt}"
+        case _:
+            return ""
+
+
+def lacking(needs: Iterable[Requirement], env: Mapping[str, str]) -> Requirement | None:
+    """The first requirement that is not met with the environment `env`; None when all are."""
+    return next((need for need in needs if not is_met(need, env)), None)
+
+
+def is_met(need: Requirement, env: Mapping[str, str]) -> bool:
+    """Whether a requirement is met: nothing is imported or run to find out."""
+    match need.kind:
+        case "library":
+            return all(map(_has_library, need.names))
+        case "program":
+            return any(_has_program(name, env) for name in need.names)
+        case "display":
+            return sys.platform != "linux" or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
+        case "platform":
+            return sys.platform in need.names
+
+
+def _has_library(name: str) -> bool:
+    if name in sys.modules:
+        return True
+    from importlib.util import find_spec  # costs what only a tool with such a need should pay
+
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):  # a parent package is missing
+        return False
+
+
+def _has_program(name: str, env: Mapping[str, str]) -> bool:
+    from shutil import which  # the same
+
+    return which(name, path=env.get("PATH", os.defpath)) is not None
+
+
+def told(name: str, need: Requirement) -> str:
+    """One or two sentences for a model that called tool `name`: what is missing and what would bring it."""
+    match need.kind:
+        case "library":
+            lacks = f"the Python packages {', '.join(need.names)}" if need.names[1:] else f"the package {need.names[0]}"
+        case "program":
+            lacks = need.what or " or ".join(need.names)
+        case "display":
+            return f"{name} needs a display and there is none here (DISPLAY is not set); nothing was done."
+        case "platform":
+            systems = ", ".join(_SYSTEMS.get(system, system) for system in need.names)
+            return f"{name} works only on {systems}; nothing was done."
+    said = f"{name} needs {lacks}, which is not installed; nothing was done."
+    return f"{said} It is installed with: {need.install}" if need.install else said
+
+
+def missing(spec: ToolSpec, env: Mapping[str, str]) -> str:
+    """Why a tool cannot work with the environment `env`, as `told`; "" when it can."""
+    need = lacking(spec.needs, env)
+    return "" if need is None else told(spec.name, need)
