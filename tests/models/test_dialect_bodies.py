@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from gongfu.core.messages import CallPart, ImagePart, Message, Part, ReasoningPart, ResultPart, TextPart, user
 from gongfu.core.specs import ModelInfo, ToolSpec
 from gongfu.models.anthropic_body import MessagesWriter
+from gongfu.models.chat_body import BodyWriter
 from gongfu.models.protocol import Request
 from gongfu.models.quirks import quirks_for
 from gongfu.models.responses_body import ResponsesWriter
@@ -306,3 +307,17 @@ def test_a_longer_history_begins_with_the_same_bytes(dialect: str) -> None:
         last = stable
         sealed = replace(SIGNED, model=info.ref, data="" if dialect == "anthropic" else "sealed")
         history += [assistant(sealed, TextPart(text=f"step {n}"), call(f"c{n}"), model=info.ref), results(f"c{n}")]
+
+
+def test_a_call_made_through_another_goes_back_in_the_shape_it_came_in() -> None:
+    inner = call("c1", name="git_log", arguments='{"limit": 3}', via="use_tool")
+    history = (user("go"), assistant(inner), results("c1"), user("on"))
+    block = next(b for m in anthropic(ask(*history))["messages"] for b in m["content"] if b["type"] == "tool_use")
+    wrapped = {"name": "git_log", "arguments": {"limit": 3}}
+    assert (block["name"], block["input"]) == ("use_tool", wrapped)
+    item = next(i for i in responses(ask(*history))["input"] if i["type"] == "function_call")
+    assert (item["name"], json.loads(item["arguments"])) == ("use_tool", wrapped)
+    quirks = quirks_for("https://api.openai.com/v1", "gpt-5.1", api="openai_chat")
+    chat = json.loads(BodyWriter(GPT, quirks).write(ask(*history)).data)
+    sent = next(m for m in chat["messages"] if m.get("tool_calls"))["tool_calls"][0]["function"]
+    assert (sent["name"], json.loads(sent["arguments"])) == ("use_tool", wrapped)

@@ -56,6 +56,8 @@ class _Disclosure:
         from difflib import get_close_matches  # only for the rare mistake
 
         del arguments
+        if name in self._shelf or name in (FIND, USE):
+            raise ToolFailure(f"The arguments for {name} could not be read: give one JSON object in `arguments`.")
         near = get_close_matches(name, self._shelf.names, n=3, cutoff=0.5)
         hint = f" Did you mean {', '.join(near)}?" if near else ""
         raise ToolFailure(f"There is no tool {name!r}.{hint} {FIND} tells which there are.")
