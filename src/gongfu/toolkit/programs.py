@@ -62,6 +62,13 @@ class Programs:
         self.trusted = trusted
         self._keep = keep
 
+    def without(self, *names: str) -> Programs:
+        """The same, for programs that must not see the variables `names`."""
+        left = {name: value for name, value in self.given.items() if name not in names}
+        return Programs(
+            directory=self.directory, env=left, keep=self._keep, trusted=self.trusted, sandbox=self.sandbox
+        )
+
     @cached_property
     def env(self) -> dict[str, str]:
         """The person's environment without its secrets."""
