@@ -24,6 +24,7 @@ STRICTNESS: Final[dict[PermissionMode, int]] = {"plan": 0, "ask": 1, "edits": 2,
 
 _NETWORKS: Final = {"off": 0, "list": 1, "on": 2}
 _ADDED: Final[tuple[KeyPath, ...]] = (("permission", "ask"), ("permission", "deny"), ("sandbox", "hidden"))
+_THE_PERSONS: Final = ("retention", "desktop", "local", "email")
 _NO_MORE: Final[tuple[KeyPath, ...]] = (("permission", "allow"), ("shell", "keep_env"), ("sandbox", "writable"))
 
 Table = dict[str, Any]
@@ -34,7 +35,7 @@ def tightened(data: Table, before: Table, refused: Callable[[KeyPath], None]) ->
     `refused` by its path.
 
     Modes, limits and the sandbox may only become stricter. Rules that ask or deny and hidden files come behind the
-    person's. How long things are kept is the person's affair.
+    person's. How long things are kept, where the person is and whose services and mail are used is the person's affair.
     """
     for path in (*_looser(data, before), *_kept_by_the_person(data)):
         section, key = path
@@ -106,8 +107,9 @@ def _looser_sandbox(wanted: Table, now: Table) -> Iterator[KeyPath]:
 
 
 def _kept_by_the_person(data: Table) -> Iterator[KeyPath]:
-    for key in tuple(data.get("retention", {})):
-        yield "retention", key
+    for section in _THE_PERSONS:
+        for key in tuple(data.get(section, {})):
+            yield section, key
 
 
 def _get(table: Table, section: Any, key: Any, default: Any) -> Any:

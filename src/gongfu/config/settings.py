@@ -180,6 +180,54 @@ class Tools(Section, frozen=True):
     ] = ()
 
 
+class Desktop(Section, frozen=True):
+    """How the screen is used."""
+
+    try_on: Annotated[
+        Literal["auto", "private", "screen"],
+        Meta(
+            description="Where `try_gui` starts programs: on a `private` display that nobody sees (the program `Xvfb`),"
+            " on your `screen`, or (`auto`) on a private one where that can be had."
+        ),
+    ] = "auto"
+    ocr: Annotated[
+        Literal["auto", "rapidocr", "tesseract"],
+        Meta(description="What reads text in pictures; `auto` takes `rapidocr` where it is installed."),
+    ] = "auto"
+
+
+class Local(Section, frozen=True):
+    """Where you are, and who is asked for the weather."""
+
+    place: Annotated[str, Meta(description="Where you are: a place by its name, or `latitude, longitude`.")] = ""
+    units: Annotated[Literal["metric", "imperial"], Meta(description="How the weather is measured.")] = "metric"
+    weather_url: Annotated[str, Meta(description="A forecast service that answers as Open-Meteo does.")] = (
+        "https://api.open-meteo.com/v1/forecast"
+    )
+    geocode_url: Annotated[str, Meta(description="A service that finds places by name, as Open-Meteo's does.")] = (
+        "https://geocoding-api.open-meteo.com/v1/search"
+    )
+    whereabouts_url: Annotated[
+        str, Meta(description="A service that tells by the network address where you are; none is asked if empty.")
+    ] = ""
+
+
+class Email(Section, frozen=True):
+    """The account that `send_email` sends from."""
+
+    host: Annotated[str, Meta(description="The mail server (SMTP); without one no mail is sent.")] = ""
+    port: Annotated[int, Meta(ge=0, le=65535, description="Its port; 0 takes the usual one.")] = 0
+    security: Annotated[Literal["starttls", "ssl", "none"], Meta(description="How the connection is kept private.")] = (
+        "starttls"
+    )
+    user: Annotated[str, Meta(description="The name to log in with; none logs in with none.")] = ""
+    password: Annotated[str, Meta(description="The password, best as `${ENV_VAR}`.")] = ""
+    sender: Annotated[str, Meta(description="The address mail comes from; `user` if empty.")] = ""
+    recipients: Annotated[
+        tuple[str, ...], Meta(description="Who may get mail: addresses or `*@DOMAIN`; anybody if none.")
+    ] = ()
+
+
 class Settings(Section, frozen=True):
     """All settings. Files: `~/.gongfu/config.yaml`, then the project's `.gongfu/config.yaml`."""
 
@@ -200,3 +248,6 @@ class Settings(Section, frozen=True):
         Meta(description="Commands that run at events; the shape of Claude Code too."),
     ] = ()
     retention: Retention = Retention()
+    desktop: Desktop = Desktop()
+    local: Local = Local()
+    email: Email = Email()

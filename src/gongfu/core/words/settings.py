@@ -186,4 +186,43 @@ TEXT: dict[str, tuple[str, str]] = {
         "Sessions unused for so many days are deleted; none keeps all.",
         "这么多天未使用的会话会被删除；不设则全部保留。",
     ),
+    "desktop": ("How the screen is used.", "如何使用屏幕。"),
+    "desktop.try_on": (
+        "Where `try_gui` starts programs: on a `private` display that nobody sees (the program `Xvfb`), on your "
+        "`screen`, or (`auto`) on a private one where that can be had.",
+        "`try_gui` 在哪里启动程序：没人看得见的私有显示（`private`，需要程序 `Xvfb`），你的屏幕（`screen`），或（`auto`）能用私有显示时就用。",
+    ),
+    "desktop.ocr": (
+        "What reads text in pictures; `auto` takes `rapidocr` where it is installed.",
+        "用什么识别图片中的文字；`auto` 在安装了 `rapidocr` 时使用它。",
+    ),
+    "local": ("Where you are, and who is asked for the weather.", "你在哪里，以及向谁查询天气。"),
+    "local.place": (
+        "Where you are: a place by its name, or `latitude, longitude`.",
+        "你所在的地方：地名，或 `纬度, 经度`。",
+    ),
+    "local.units": ("How the weather is measured.", "天气用的度量单位。"),
+    "local.weather_url": (
+        "A forecast service that answers as Open-Meteo does.",
+        "天气预报服务，其回答与 Open-Meteo 相同。",
+    ),
+    "local.geocode_url": (
+        "A service that finds places by name, as Open-Meteo's does.",
+        "按名称查找地点的服务，其回答与 Open-Meteo 的相同。",
+    ),
+    "local.whereabouts_url": (
+        "A service that tells by the network address where you are; none is asked if empty.",
+        "按网络地址告知你在哪里的服务；留空则不询问任何服务。",
+    ),
+    "email": ("The account that `send_email` sends from.", "`send_email` 发信所用的账户。"),
+    "email.host": ("The mail server (SMTP); without one no mail is sent.", "邮件服务器（SMTP）；不设则不发邮件。"),
+    "email.port": ("Its port; 0 takes the usual one.", "它的端口；0 表示用常用端口。"),
+    "email.security": ("How the connection is kept private.", "连接如何加密。"),
+    "email.user": ("The name to log in with; none logs in with none.", "登录名；留空则不登录。"),
+    "email.password": ("The password, best as `${{ENV_VAR}}`.", "密码，最好写成 `${{环境变量}}`。"),
+    "email.sender": ("The address mail comes from; `user` if empty.", "发件人地址；留空则用 `user`。"),
+    "email.recipients": (
+        "Who may get mail: addresses or `*@DOMAIN`; anybody if none.",
+        "谁可以收到邮件：地址或 `*@域名`；留空则任何人。",
+    ),
 }
