@@ -150,8 +150,8 @@ def explain(misfit: Any, document: Document) -> ConfigError:
 
 
 def is_secret(path: KeyPath) -> bool:
-    """Whether the value at `path` is not to be shown: a key or the headers of a provider."""
-    return path[-1:] == ("api_key",) or "headers" in path
+    """Whether the value at `path` is not to be shown: a key, headers, or the variables of an MCP server."""
+    return path[-1:] == ("api_key",) or "headers" in path or (path[:1] == ("mcp",) and "env" in path[3:])
 
 
 def nearest(name: str, known: tuple[str, ...]) -> str:

@@ -112,6 +112,17 @@ def _kept_by_the_person(data: Table) -> Iterator[KeyPath]:
             yield section, key
 
 
+def _servers_of_the_person(data: Table, before: Table) -> Iterator[KeyPath]:
+    """Servers that would take the place of the person's (with their keys), and what would spare a question."""
+    known = _get(before, "mcp", "servers", {})
+    servers = cast("dict[str, Table]", _get(data, "mcp", "servers", {}))
+    for name, server in servers.items():
+        if name in known:
+            yield "mcp", "servers", name
+        elif server.get("read_only"):
+            yield "mcp", "servers", name, "read_only"
+
+
 def _get(table: Table, section: Any, key: Any, default: Any) -> Any:
     return table.get(section, {}).get(key, default)
 

@@ -14,6 +14,7 @@ HookEvent: TypeAlias = Literal[
     "session_start", "prompt", "before_tool", "after_tool", "before_compact", "turn_end", "notification"
 ]
 Api: TypeAlias = Literal["openai_chat", "openai_responses", "anthropic", "local", "scripted"]
+McpTransport: TypeAlias = Literal["auto", "stdio", "http", "sse"]
 Reasoning: TypeAlias = Literal["auto", "off", "low", "medium", "high"]
 AtLeast0: TypeAlias = Annotated[int, Meta(ge=0)]
 AtLeast1: TypeAlias = Annotated[int, Meta(ge=1)]
@@ -228,6 +229,37 @@ class Email(Section, frozen=True):
     ] = ()
 
 
+class McpServer(Section, frozen=True):
+    """A server of tools that speaks MCP: a program (`command`) or an address (`url`)."""
+
+    command: Annotated[str, Meta(description="The program that is started.")] = ""
+    args: Annotated[tuple[str, ...], Meta(description="Its arguments.")] = ()
+    env: Annotated[
+        dict[str, str], Meta(description="Variables for it, best as `${ENV_VAR}`; it gets no other secrets.")
+    ] = {}
+    cwd: Annotated[str, Meta(description="Where it starts; the workspace when left out.")] = ""
+    url: Annotated[str, Meta(description="The address of a server that runs somewhere else.")] = ""
+    headers: Annotated[dict[str, str], Meta(description="Further HTTP headers, best with `${ENV_VAR}`.")] = {}
+    transport: Annotated[
+        McpTransport, Meta(description="`stdio`, `http` (streamable) or `sse` (the old one); by itself what fits.")
+    ] = "auto"
+    timeout: Annotated[
+        float, Meta(gt=0, le=86400, description="Seconds that a call may take; news of its progress begins them anew.")
+    ] = 120.0
+    disabled: Annotated[bool, Meta(description="Whether it is left alone.")] = False
+    read_only: Annotated[
+        tuple[str, ...], Meta(description="Its tools that only read (`*` for all): they run without asking.")
+    ] = ()
+    tools: Annotated[tuple[str, ...], Meta(description="The only tools that are taken (globs); all when empty.")] = ()
+    exclude: Annotated[tuple[str, ...], Meta(description="Tools that are not taken (globs).")] = ()
+
+
+class Mcp(Section, frozen=True):
+    """Servers of further tools."""
+
+    servers: Annotated[dict[str, McpServer], Meta(description="MCP servers by name.")] = {}
+
+
 class Settings(Section, frozen=True):
     """All settings. Files: `~/.gongfu/config.yaml`, then the project's `.gongfu/config.yaml`."""
 
@@ -243,6 +275,7 @@ class Settings(Section, frozen=True):
     shell: Shell = Shell()
     tools: Tools = Tools()
     sandbox: Sandbox = Sandbox()
+    mcp: Mcp = Mcp()
     hooks: Annotated[
         tuple[Hook, ...] | dict[str, Any],
         Meta(description="Commands that run at events; the shape of Claude Code too."),

@@ -162,6 +162,41 @@ TEXT: dict[str, tuple[str, str]] = {
         "Further files and folders that commands do not see.",
         "命令看不到的其他文件和文件夹。",
     ),
+    "mcp": ("Servers of further tools.", "提供更多工具的服务器。"),
+    "mcp.servers": ("MCP servers by name.", "按名称列出的 MCP 服务器。"),
+    "mcp.servers.NAME.command": ("The program that is started.", "要启动的程序。"),
+    "mcp.servers.NAME.args": ("Its arguments.", "它的参数。"),
+    "mcp.servers.NAME.env": (
+        "Variables for it, best as `${{ENV_VAR}}`; it gets no other secrets.",
+        "传给它的环境变量，最好写成 `${{环境变量}}`；它得不到其他机密。",
+    ),
+    "mcp.servers.NAME.cwd": (
+        "Where it starts; the workspace when left out.",
+        "它启动时所在的文件夹；省略时为工作区。",
+    ),
+    "mcp.servers.NAME.url": ("The address of a server that runs somewhere else.", "在别处运行的服务器的地址。"),
+    "mcp.servers.NAME.headers": (
+        "Further HTTP headers, best with `${{ENV_VAR}}`.",
+        "附加的 HTTP 头，最好用 `${{环境变量}}`。",
+    ),
+    "mcp.servers.NAME.transport": (
+        "`stdio`, `http` (streamable) or `sse` (the old one); by itself what fits.",
+        "`stdio`、`http`（流式）或 `sse`（旧式）；默认自动选择。",
+    ),
+    "mcp.servers.NAME.timeout": (
+        "Seconds that a call may take; news of its progress begins them anew.",
+        "一次调用最多用多少秒；收到进度消息时重新计时。",
+    ),
+    "mcp.servers.NAME.disabled": ("Whether it is left alone.", "是否停用。"),
+    "mcp.servers.NAME.read_only": (
+        "Its tools that only read (`*` for all): they run without asking.",
+        "它的只读工具（`*` 表示全部）：无需询问即可运行。",
+    ),
+    "mcp.servers.NAME.tools": (
+        "The only tools that are taken (globs); all when empty.",
+        "只采用这些工具（通配符）；留空则全部采用。",
+    ),
+    "mcp.servers.NAME.exclude": ("Tools that are not taken (globs).", "不采用的工具（通配符）。"),
     "hooks": (
         "Commands that run at events; the shape of Claude Code too.",
         "在事件发生时运行的命令；也接受 Claude Code 的写法。",
