@@ -16,12 +16,15 @@ from pathlib import Path
 
 from gongfu.config.docs import render_configuration
 from gongfu.surfaces.cli.reference import render_cli
+from gongfu.surfaces.cli.tools_reference import render_tools
 
 ROOT = Path(__file__).resolve().parent.parent
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/cli.md": partial(render_cli, "en"),
     "docs/zh/cli.md": partial(render_cli, "zh"),
+    "docs/tools.md": partial(render_tools, "en"),
+    "docs/zh/tools.md": partial(render_tools, "zh"),
     "docs/configuration.md": partial(render_configuration, "en"),
     "docs/zh/configuration.md": partial(render_configuration, "zh"),
 }

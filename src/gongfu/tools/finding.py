@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from gongfu.core.specs import ToolSpec
@@ -18,22 +18,30 @@ _LEAST = 0.02  # below this a hit shares only common words with the need
 _NAME_WEIGHT = 2  # a word in the name tells more than one in the text
 
 
-def document(family: Family, spec: ToolSpec) -> Doc:
+def document(family: str, spec: ToolSpec) -> Doc:
     """What a tool is found by: its name, family, words in both languages, description and parameters."""
     name = spec.name.replace("_", " ")
     parameters = " ".join(spec.parameters.get("properties", {})).replace("_", " ")
-    text = [*[name] * _NAME_WEIGHT, family.name, spec.words, spec.zh, spec.description, parameters]
+    text = [*[name] * _NAME_WEIGHT, family, spec.words, spec.zh, spec.description, parameters]
     return Doc(id=spec.name, text="\n".join(text))
 
 
-def best(shelf: Shelf, query: str, limit: int) -> list[ToolSpec]:
-    """The tools for a need, best first. One that is named in the query comes first of all."""
-    specs = {tool.spec.name: (family, tool.spec) for family in shelf.families for tool in family}
+def ranked(tools: Mapping[str, tuple[str, ToolSpec]], query: str, limit: int) -> list[str]:
+    """The names of the tools for a need, best first. `tools` gives family and spec by name.
+
+    One that is named in the query comes first of all.
+    """
     ranker = Ranker()
-    ranker.add([document(family, spec) for family, spec in specs.values()])
-    named = [name for name in specs if name in query.lower().replace("-", "_").split()]
+    ranker.add([document(family, spec) for family, spec in tools.values()])
+    said = query.lower().replace("-", "_").split()
     hits = [hit.id for hit in ranker.find(query, limit=limit) if hit.score >= _LEAST]
-    return [specs[name][1] for name in dict.fromkeys((*named, *hits))][:limit]
+    return list(dict.fromkeys((*(name for name in tools if name in said), *hits)))[:limit]
+
+
+def best(shelf: Shelf, query: str, limit: int) -> list[ToolSpec]:
+    """The tools of a shelf for a need, best first."""
+    tools = {tool.spec.name: (family.name, tool.spec) for family in shelf.families for tool in family}
+    return [tools[name][1] for name in ranked(tools, query, limit)]
 
 
 def find(shelf: Shelf, query: str, *, limit: int, missing: Callable[[ToolSpec], str]) -> Outcome:

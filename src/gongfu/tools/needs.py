@@ -80,20 +80,27 @@ def _has_program(name: str, env: Mapping[str, str]) -> bool:
     return which(name, path=env.get("PATH", os.defpath)) is not None
 
 
+def named(need: Requirement) -> str:
+    """A requirement in a few words."""
+    match need.kind:
+        case "display":
+            return need.what
+        case "platform":
+            return " / ".join(_SYSTEMS.get(system, system) for system in need.names)
+        case _:
+            return need.what or (", " if need.kind == "library" else " / ").join(need.names)
+
+
 def told(name: str, need: Requirement) -> str:
     """One or two sentences for a model that called tool `name`: what is missing and what would bring it."""
     match need.kind:
-        case "library":
-            lacks = f"the Python packages {', '.join(need.names)}" if need.names[1:] else f"the package {need.names[0]}"
-        case "program":
-            lacks = need.what or " or ".join(need.names)
         case "display":
             return f"{name} needs a display and there is none here (DISPLAY is not set); nothing was done."
         case "platform":
-            systems = ", ".join(_SYSTEMS.get(system, system) for system in need.names)
-            return f"{name} works only on {systems}; nothing was done."
-    said = f"{name} needs {lacks}, which is not installed; nothing was done."
-    return f"{said} It is installed with: {need.install}" if need.install else said
+            return f"{name} works only on {named(need)}; nothing was done."
+        case _:
+            said = f"{name} needs {named(need)}, which is not installed; nothing was done."
+            return f"{said} It is installed with: {need.install}" if need.install else said
 
 
 def missing(spec: ToolSpec, env: Mapping[str, str]) -> str:

@@ -31,6 +31,30 @@ TEXT: dict[str, tuple[str, str]] = {
         "显示会话的某个请求带了什么、略去了什么及原因，以及提示缓存能复用多少。\n\n"
         "不指定时为最近的会话和它最后一个主请求。不锁定也不更改任何内容。",
     ),
+    "tools": (
+        "List the tools: which there are, what each does, what is missing here.",
+        "列出工具：有哪些、各自的作用、在此缺少什么。",
+    ),
+    "tools_list": (
+        "List the tools family by family, or those that serve a need in words.",
+        "按类别列出工具，或列出符合某个需求（用文字描述）的工具。",
+    ),
+    "tools_show": (
+        "Show what a tool does, its parameters, what it touches and what it needs.",
+        "查看一个工具的作用、参数、涉及的内容和所需条件。",
+    ),
+    "tools_run": (
+        "Run one tool by itself, with permissions, checkpoint and hooks as when the model calls it.",
+        "单独运行一个工具；权限、检查点和钩子与模型调用时相同。",
+    ),
+    "tools_doctor": (
+        "Show which tools cannot work here, and the one command that helps each.",
+        "查看哪些工具在此无法使用，以及各自一条能解决问题的命令。",
+    ),
+    "opt_tool_arguments": (
+        "All arguments as one JSON object; - reads it from standard input.",
+        "以一个 JSON 对象给出全部参数；- 表示从标准输入读取。",
+    ),
     "permissions": (
         "Show what may run here without asking: the mode, your rules, what you granted for this project.",
         "查看在这里无需询问即可运行的内容：模式、你的规则、你为本项目允许的内容。",

@@ -19,6 +19,7 @@ COMMANDS = {
     "rules": "rules",
     "trust": "trust",
     "permissions": "permissions",
+    "tools": "tools",
     "config": "config",
     "models": "models",
     "init": "init",

@@ -64,5 +64,5 @@ def opening_of(values: dict[str, Any], *, answers: Literal["ask", "no"]) -> Open
         "rules",
         "trust",
     )
-    given = {name: value for name in names if (value := values.pop(name)) is not None}
+    given = {name: value for name in names if (value := values.pop(name, None)) is not None}
     return Opening(**given, answers=answers)

@@ -1,0 +1,60 @@
+"""One tool on a page: what it does, what it takes, what it touches, what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from gongfu.context.ledger import tool_tokens
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.style import clean, one_line
+from gongfu.surfaces.cli.width import wrap
+
+if TYPE_CHECKING:
+    from gongfu.app.inventory import Entry
+
+
+def page(cli: Cli, entry: Entry) -> Iterator[str]:
+    """The lines of the page."""
+    style, say, spec = cli.out_style, cli.say, entry.spec
+    family = say(f"tools.family_{entry.family}") if entry.known else entry.family
+    yield f"{style.bold(entry.name)}  {style.dim(family)}"
+    columns = min(max(cli.size()[0], 40), 100) - 1
+    if say.language == "zh" and spec.zh:
+        yield from wrap(clean(spec.zh), columns)
+    yield from wrap(clean(spec.description), columns)
+    yield ""
+    known = cast("dict[str, dict[str, Any]]", spec.parameters.get("properties", {}))
+    required = cast("list[str]", spec.parameters.get("required", []))
+    for name, schema in known.items():
+        must = say("tools.required") if name in required else ""
+        yield f"  {style.cyan(name)}  {style.dim(' '.join(part for part in (kind_of(schema), must) if part))}"
+        if words := schema.get("description"):
+            for line in wrap(one_line(clean(str(words))), columns - 6):
+                yield f"      {line}"
+    if known:
+        yield ""
+    yield say("tools.access", access=say("permissions.and").join(say(f"tools.access_{a}") for a in spec.access))
+    yield say("tools.carried" if entry.core else "tools.disclosed", tokens=schema_tokens(entry))
+    if entry.lacks:
+        yield style.yellow(say("tools.misses", what=entry.lacks))
+        if entry.install:
+            yield f"    {style.cyan(entry.install)}"
+
+
+def kind_of(schema: dict[str, Any]) -> str:
+    """The type of a parameter in a word or two."""
+    if "enum" in schema:
+        return " | ".join(str(value) for value in schema["enum"])
+    kind = schema.get("type", "")
+    if isinstance(kind, list):
+        return " | ".join(map(str, cast("list[Any]", kind)))
+    if kind == "array":
+        inner = kind_of(cast("dict[str, Any]", schema.get("items") or {}))
+        return f"{inner}[]" if inner else "array"
+    return str(kind)
+
+
+def schema_tokens(entry: Entry) -> int:
+    """What the tool costs in a request that carries it, in tokens."""
+    return tool_tokens([entry.spec])
