@@ -122,7 +122,7 @@ async def test_what_cannot_be_read_is_explained(bench: Bench) -> None:
     assert "config.yaml is not a folder" in await bench.fails("read_file", path="config.yaml/x")
     assert 'list_files path="src"' in await bench.fails("read_file", path="src")
     assert "is a program (7 bytes), not text" in await bench.fails("read_file", path="data.bin")
-    assert "pdftotext" in await bench.fails("read_file", path="doc.pdf")
+    assert "is a PDF that cannot be read" in await bench.fails("read_file", path="doc.pdf")
 
 
 def _png(width: int, height: int) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import anyio.to_thread
@@ -17,7 +16,7 @@ from gongfu.toolkit.diffs import diff_of
 from gongfu.toolkit.listing import tree
 from gongfu.toolkit.pictures import Picture, picture_of
 from gongfu.toolkit.places import Places, explained
-from gongfu.toolkit.reading import large_view, lines_of, notebook_text, notes_on, pdf_words, view
+from gongfu.toolkit.reading import large_view, lines_of, notebook_text, notes_on, view
 from gongfu.toolkit.readlog import ReadLog
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Claim, Facts, Outcome, Toolset
@@ -40,6 +39,7 @@ _LARGE = 8 * 1024 * 1024
 _MAX_IMAGE = 5 * 1024 * 1024
 _MAX_SIDE = 8000
 _MARGIN = 512
+_PDF = b"%PDF-"
 
 
 def file_tools(
@@ -87,24 +87,36 @@ class FileTools:
                 raise ToolFailure("no output was kept in this session")
             return await anyio.to_thread.run_sync(self._artifacts, path, offset or 1, limit or _LINES, self._room)
         located = self._places.again(path)
-        return await anyio.to_thread.run_sync(self._read, located, offset, limit)
+        read = await anyio.to_thread.run_sync(self._read, located, offset, limit)
+        return read or await self._read_pdf(located, offset, limit)
 
-    def _read(self, located: Located, offset: int | None, limit: int | None) -> Outcome:
+    async def _read_pdf(self, located: Located, offset: int | None, limit: int | None) -> Outcome:
+        from gongfu.toolkit.pdf import MAX_PDF, pdf_text  # only for a PDF
+
+        with explained(located):
+            raw, _ = await anyio.to_thread.run_sync(read_bytes, located.path, MAX_PDF)
+        given = {} if limit is None else {"limit": limit}
+        pages = await pdf_text(raw, located.shown, offset=offset or 1, room=self._room, **given)
+        count = pages.last - pages.first + 1
+        return Outcome(text=pages.text, display=text_display("", f"{count} pages" if count != 1 else "1 page"))
+
+    def _read(self, located: Located, offset: int | None, limit: int | None) -> Outcome | None:
+        """What is shown of a file; None for a PDF, which is read apart."""
         with explained(located):
             if located.path.is_dir():
                 raise ToolFailure(f'{located.shown} is a folder; list_files path="{located.shown}" shows what is in it')
             if not os.path.lexists(located.path):
                 raise self._places.missing(located)
-            if located.path.stat().st_size > _LARGE and not self._is_picture(located.path):
+            with open_regular(located.path) as file:
+                head = file.read(64)
+            if head.startswith(_PDF):
+                return None
+            if located.path.stat().st_size > _LARGE and picture_of(head) is None:
                 return self._read_large(located, offset or 1, limit or _LINES)
             raw, status = read_bytes(located.path, _LARGE)
         picture = picture_of(raw)
         if picture is not None:
             return _shown_picture(located, raw, picture)
-        if raw.startswith(b"%PDF"):
-            from shutil import which  # only to tell what can be done about a PDF
-
-            raise ToolFailure(pdf_words(located.shown, which("pdftotext")))
         file = as_text(located.path, raw)
         if located.path.suffix == ".ipynb" and offset is None and limit is None:
             cells = notebook_text(file.text)
@@ -115,11 +127,6 @@ class FileTools:
         self._reads.saw(located.path, file.digest, status.st_mtime_ns, shown.first, shown.last, shown.total)
         count = shown.last - shown.first + 1
         return Outcome(text=shown.text, display=text_display("", f"{count} lines" if count != 1 else "1 line"))
-
-    @staticmethod
-    def _is_picture(path: Path) -> bool:
-        with open_regular(path) as file:
-            return picture_of(file.read(64)) is not None
 
     def _read_large(self, located: Located, offset: int, limit: int) -> Outcome:
         with open_regular(located.path) as file:

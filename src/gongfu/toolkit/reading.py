@@ -164,13 +164,3 @@ def _output(output: Any) -> str:
     if len(text) > LONGEST_LINE:
         text = f"{text[:LONGEST_LINE]}… [{len(text) - LONGEST_LINE:,} more characters]"
     return "\n".join(filter(None, [text, *images]))
-
-
-def pdf_words(name: str, program: str | None) -> str:
-    """What to do about a PDF, whose text is not read here."""
-    if program:
-        return f'{name} is a PDF. Its text: run `pdftotext -layout "{name}" -` with shell.'
-    return (
-        f"{name} is a PDF, and no reader of PDFs is installed. Ask the user for its text, or to install the program "
-        "pdftotext (package poppler-utils, or poppler)."
-    )
