@@ -79,7 +79,7 @@ async def run_apart(
     """
     out, err = _First(keep), _First(keep)
     over = anyio.Event()
-    with _Second(err.add) as second:
+    with SideOutput(err.add) as second:
         child = Child(
             argv,
             cwd=cwd,
@@ -118,8 +118,8 @@ async def sweep(mark: str) -> None:
     await process_groups.sweep(mark)
 
 
-class _Second:
-    """A pipe for standard error, read beside the first output."""
+class SideOutput:
+    """A pipe for standard error, read beside the first output: give `take` to the command, then `listen`."""
 
     def __init__(self, on_data: Callable[[bytes], None]) -> None:
         self._on_data = on_data
