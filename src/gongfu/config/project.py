@@ -24,7 +24,7 @@ STRICTNESS: Final[dict[PermissionMode, int]] = {"plan": 0, "ask": 1, "edits": 2,
 
 _NETWORKS: Final = {"off": 0, "list": 1, "on": 2}
 _ADDED: Final[tuple[KeyPath, ...]] = (("permission", "ask"), ("permission", "deny"), ("sandbox", "hidden"))
-_THE_PERSONS: Final = ("retention", "desktop", "local", "email")
+_THE_PERSONS: Final = ("retention", "web", "desktop", "local", "email")
 _NO_MORE: Final[tuple[KeyPath, ...]] = (("permission", "allow"), ("shell", "keep_env"), ("sandbox", "writable"))
 
 Table = dict[str, Any]

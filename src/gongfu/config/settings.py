@@ -260,6 +260,49 @@ class Mcp(Section, frozen=True):
     servers: Annotated[dict[str, McpServer], Meta(description="MCP servers by name.")] = {}
 
 
+class WebEngine(Section, frozen=True):
+    """One engine of web_search, by the name that `search` gives it."""
+
+    kind: Annotated[str, Meta(description="What it speaks, when its name does not say that.")] = ""
+    url: Annotated[str, Meta(description="Its address, when it is not the usual one; `searxng` has none.")] = ""
+    api_key: Annotated[str, Meta(description="Its key, best as `${ENV_VAR}`.")] = ""
+
+
+class Browser(Section, frozen=True):
+    """The browser of the browser tools."""
+
+    headless: Annotated[bool, Meta(description="Whether it works without a window.")] = True
+    executable: Annotated[str, Meta(description="Its program; a Chrome, Chromium or Edge that is found if empty.")] = ""
+
+
+class Web(Section, frozen=True):
+    """How tools use the web. A project's settings change nothing here."""
+
+    allow_hosts: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="What may be reached although it is not public: names, `*.NAME`, addresses and networks, with "
+            "`:PORT` or not."
+        ),
+    ] = ()
+    max_bytes: Annotated[int, Meta(ge=1024, le=1 << 30, description="Bytes that are read of one page or file.")] = (
+        10_000_000
+    )
+    seconds: Annotated[float, Meta(gt=0, le=600, description="How long one fetch may take.")] = 60.0
+    search: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Engines of web_search, tried in order: `duckduckgo`, `bing`, `brave`, `searxng`, `tavily`, "
+            "`serper`, `bocha`, or names of `engines`."
+        ),
+    ] = ("duckduckgo",)
+    engines: Annotated[dict[str, WebEngine], Meta(description="Keys and addresses of engines, by name.")] = {}
+    github: Annotated[str, Meta(description="The interface of GitHub, or of a GitHub Enterprise server.")] = (
+        "https://api.github.com"
+    )
+    browser: Browser = Browser()
+
+
 class Settings(Section, frozen=True):
     """All settings. Files: `~/.gongfu/config.yaml`, then the project's `.gongfu/config.yaml`."""
 
@@ -274,6 +317,7 @@ class Settings(Section, frozen=True):
     context: Context = Context()
     shell: Shell = Shell()
     tools: Tools = Tools()
+    web: Web = Web()
     sandbox: Sandbox = Sandbox()
     mcp: Mcp = Mcp()
     hooks: Annotated[

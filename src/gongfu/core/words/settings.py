@@ -137,6 +137,42 @@ TEXT: dict[str, tuple[str, str]] = {
         "Further tools that every request carries, by name; the others are found.",
         "每次请求额外带上的工具的名称；其余工具按需查找。",
     ),
+    "web": (
+        "How tools use the web. A project's settings change nothing here.",
+        "工具如何使用网络。项目的设置不能更改这里的内容。",
+    ),
+    "web.allow_hosts": (
+        "What may be reached although it is not public: names, `*.NAME`, addresses and networks, with `:PORT` or not.",
+        "虽不公开但允许访问的主机：名称、`*.名称`、地址或网段，可带 `:端口`。",
+    ),
+    "web.max_bytes": ("Bytes that are read of one page or file.", "一个网页或文件最多读取多少字节。"),
+    "web.seconds": ("How long one fetch may take.", "一次抓取最多多少秒。"),
+    "web.search": (
+        "Engines of web_search, tried in order: `duckduckgo`, `bing`, `brave`, `searxng`, `tavily`, `serper`, `bocha`, "
+        "or names of `engines`.",
+        "web_search 依次尝试的搜索引擎：`duckduckgo`、`bing`、`brave`、`searxng`、`tavily`、`serper`、`bocha`，"
+        "或 `engines` 中的名称。",
+    ),
+    "web.engines": ("Keys and addresses of engines, by name.", "按名称给出的搜索引擎的密钥和地址。"),
+    "web.engines.NAME.kind": (
+        "What it speaks, when its name does not say that.",
+        "它的类型（名称不能说明时）。",
+    ),
+    "web.engines.NAME.url": (
+        "Its address, when it is not the usual one; `searxng` has none.",
+        "它的地址（不是默认地址时）；`searxng` 没有默认地址。",
+    ),
+    "web.engines.NAME.api_key": ("Its key, best as `${{ENV_VAR}}`.", "它的密钥，最好写成 `${{环境变量}}`。"),
+    "web.github": (
+        "The interface of GitHub, or of a GitHub Enterprise server.",
+        "GitHub 或 GitHub Enterprise 服务器的接口地址。",
+    ),
+    "web.browser": ("The browser of the browser tools.", "浏览器工具使用的浏览器。"),
+    "web.browser.headless": ("Whether it works without a window.", "是否不显示窗口。"),
+    "web.browser.executable": (
+        "Its program; a Chrome, Chromium or Edge that is found if empty.",
+        "浏览器程序；留空则自动查找 Chrome、Chromium 或 Edge。",
+    ),
     "sandbox": ("Where commands run.", "命令在哪里运行。"),
     "sandbox.kind": (
         "`auto` takes `bwrap`, else `landlock`; `off` runs commands without a sandbox.",
