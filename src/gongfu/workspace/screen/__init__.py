@@ -1,0 +1,1 @@
+"""The screen: what is done with it is done in processes of their own, with the environment of the session."""
