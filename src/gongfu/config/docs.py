@@ -85,7 +85,7 @@ def _about(kind: inspected.Type) -> str:
 
 
 def _default(value: Any) -> str:
-    if value in ("", (), {}):
+    if isinstance(value, msgspec.Struct) or value in ("", (), {}):
         return ""
     return f"`{flow(value)}`"
 
