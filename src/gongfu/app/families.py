@@ -27,7 +27,13 @@ class Parts(Base, frozen=True):
     closing: list[Callable[[], Awaitable[object]]] = []
 
 
+def _git(parts: Parts) -> Toolset:
+    from gongfu.toolkit.git_tools import git_tools  # only when asked for
+
+    return git_tools(parts.app.workspace, parts.programs)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
-    makers: dict[str, Callable[[Parts], Toolset]] = {}
+    makers: dict[str, Callable[[Parts], Toolset]] = {"git": _git}
     return tuple(Family(name, SHELF[name], lambda make=make: make(parts)) for name, make in makers.items())
