@@ -23,8 +23,8 @@ def tools(folder: Path) -> dict:
     return {t.spec.name: t for t in git_tools(Workspace(folder, folder), programs)}
 
 
-async def call(folder: Path, name: str, **args):
-    tool = tools(folder)[name]
+async def call(folder: Path, called: str, /, **args):
+    tool = tools(folder)[called]
     await tool.facts(args)
     return (await tool.run(args, Ctx())).text
 
@@ -116,7 +116,9 @@ async def test_a_secret_is_not_shown_unless_it_was_asked_for(tmp_path: Path) -> 
     assert "LEVEL" not in await call(work, "git_log", action="show")
     facts = await tools(work)["git_diff"].facts({"paths": [".env"]})
     assert str(work / ".env") in facts.paths  # consent is asked for it
-    played = await play(work, ("git_diff", {"paths": [".env"]}), env=environment(tmp_path), permission="ask")
+    played = await play(
+        work, ("git_diff", {"paths": [".env"]}), env=environment(tmp_path), permission="ask", answers="no"
+    )
     assert played.status == "refused"
 
 
@@ -157,7 +159,7 @@ async def test_log_filters_and_shows(tmp_path: Path) -> None:
         ("git_log", {"action": "blame", "paths": ["no.txt"]}, "git: "),
         ("git_status", {"cwd": "nowhere"}, "no folder"),
         ("git_status", {"cwd": ".git"}, "inside a git directory"),
-        ("git_status", {"paths": ["\0"]}, ""),
+        ("git_status", {"paths": ["\0"]}, "NUL"),
     ],
 )
 async def test_bad_input_is_told(tmp_path: Path, name: str, args: dict, says: str) -> None:
