@@ -33,7 +33,13 @@ def _git(parts: Parts) -> Toolset:
     return git_tools(parts.app.workspace, parts.programs)
 
 
+def _code(parts: Parts) -> Toolset:
+    from gongfu.toolkit.code import code_tools
+
+    return (*code_tools(parts.app.workspace, parts.programs, parts.closing),)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
-    makers: dict[str, Callable[[Parts], Toolset]] = {"git": _git}
+    makers: dict[str, Callable[[Parts], Toolset]] = {"code": _code, "git": _git}
     return tuple(Family(name, SHELF[name], lambda make=make: make(parts)) for name, make in makers.items())
