@@ -64,8 +64,10 @@ def hostile(folder: Path) -> Path:
     (folder / ".git/info/attributes").write_text("* filter=x diff=x merge=x\n")
     hooks = folder / ".git/hooks"
     hooks.mkdir(exist_ok=True)
-    for hook in ("pre-commit", "commit-msg", "post-commit", "prepare-commit-msg", "post-checkout", "pre-push", "post-merge",
-                 "post-index-change", "reference-transaction", "pre-merge-commit"):  # fmt: skip
+    for hook in (
+        "pre-commit", "commit-msg", "post-commit", "prepare-commit-msg", "post-checkout", "pre-push", "post-merge",
+        "post-index-change", "reference-transaction", "pre-merge-commit",
+    ):  # fmt: skip
         (hooks / hook).write_text(script.read_text())
         (hooks / hook).chmod(0o755)
     mark.unlink(missing_ok=True)

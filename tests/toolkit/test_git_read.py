@@ -41,7 +41,8 @@ async def test_status_groups_what_changed(tmp_path: Path) -> None:
     played = await play(work, ("git_status", {}), env=environment(tmp_path))
     assert played.status == "done"
     head, *rest = played.text.splitlines()
-    assert head.startswith("on main at ") and head.endswith("1 ahead of origin/main")
+    assert head.startswith("on main at ")
+    assert head.endswith("1 ahead of origin/main")
     assert rest == [
         "staged (2):", "  new staged.py", "  renamed b.txt -> 名字 b.txt", "unstaged (1):", "  modified a.txt",
         "untracked (1):", "  new file",
