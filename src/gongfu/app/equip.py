@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from gongfu.app.families import Parts, families
+from gongfu.app.online import client_of
 from gongfu.app.spawn import known_models
 from gongfu.core.events import JobChanged
 from gongfu.core.messages import CallPart
@@ -19,6 +20,7 @@ from gongfu.toolkit.readlog import ReadLog, forget_folded
 from gongfu.toolkit.recall import Recall, recall_tools
 from gongfu.toolkit.search import search_tools
 from gongfu.toolkit.shell import ShellTools
+from gongfu.toolkit.web import WebTools
 from gongfu.tools.needs import missing
 from gongfu.tools.registry import Registry
 from gongfu.workspace.jobs import Jobs
@@ -71,6 +73,7 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
         (ask_user, todo),
         AgentTools(session, check=lambda ref: app.router.chain("main", ref), models=lambda: known_models(app)),
         recall_tools(recall),
+        (WebTools(lambda: client_of(app), lambda: app.artifacts.writer(session.id)).web_fetch,),
     )
 
     def folded(gone: Sequence[CallPart], visible: Sequence[CallPart]) -> None:

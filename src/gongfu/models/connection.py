@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import select
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import anyio
@@ -148,15 +149,16 @@ def _is_readable(descriptor: int) -> bool:
 
 
 async def open_connection(
-    address: Address, proxy: Address | None, tls: Callable[[], SSLContext], seconds: float
+    address: Address, proxy: Address | None, tls: Callable[[], SSLContext], seconds: float, *, at: Sequence[str] = ()
 ) -> Connection:
     """Connect, through `proxy` if there is one, and encrypt where the address asks for it, within `seconds`.
 
-    Raises `Unreachable` with words a person can act on.
+    `at` are IP addresses that are tried in their order instead of looking up the name (a proxy is looked up all the
+    same); the certificate must still be that of the name. Raises `Unreachable` with words a person can act on.
     """
     try:
         with anyio.fail_after(seconds):
-            stream = await _connect(proxy or address, "the proxy " if proxy else "")
+            stream = await (_connect(proxy, "the proxy ") if proxy else connect(address, at, seconds))
             try:
                 return Connection(await _prepare(stream, address, proxy, tls, seconds))
             except BaseException:
@@ -168,9 +170,20 @@ async def open_connection(
         raise Unreachable(f"no connection to {address.origin}{through} within {seconds:g} s") from None
 
 
-async def _connect(address: Address, what: str) -> ByteStream:
+async def connect(address: Address, at: Sequence[str], seconds: float) -> ByteStream:
+    """A connection to the first of the IP addresses `at` that takes one, within `seconds`; without any to the name.
+
+    Nothing is encrypted. Raises `Unreachable`.
+    """
+    for place in at[:-1]:
+        with suppress(Unreachable), anyio.move_on_after(seconds / len(at)):
+            return await _connect(address, "", place)
+    return await _connect(address, "", at[-1] if at else "")
+
+
+async def _connect(address: Address, what: str, at: str = "") -> ByteStream:
     try:
-        return await anyio.connect_tcp(address.host, address.port)
+        return await anyio.connect_tcp(at or address.host, address.port)
     except OSError as error:
         cause = _first(error)
         where = f"{what}{address.origin}"
