@@ -39,7 +39,18 @@ def _code(parts: Parts) -> Toolset:
     return (*code_tools(parts.app.workspace, parts.programs, parts.closing),)
 
 
+def _desktop(parts: Parts) -> Toolset:
+    from gongfu.toolkit.desktop_family import desktop_family  # only when asked for
+
+    app, session = parts.app, parts.session
+
+    def keep(data: bytes) -> str:
+        return app.artifacts.put(session.id, data)
+
+    return desktop_family(app.workspace, parts.programs, keep, app.settings.desktop)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
-    makers: dict[str, Callable[[Parts], Toolset]] = {"code": _code, "git": _git}
+    makers: dict[str, Callable[[Parts], Toolset]] = {"code": _code, "desktop": _desktop, "git": _git}
     return tuple(Family(name, SHELF[name], lambda make=make: make(parts)) for name, make in makers.items())

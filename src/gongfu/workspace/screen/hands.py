@@ -62,12 +62,9 @@ def _may(what: str) -> None:
 
 
 def _screens() -> list[Area]:
-    try:
+    if find_spec("mss") is not None or not has("xdotool"):
         with camera() as found:
             return found.monitors
-    except ScreenProblem:
-        if not has("xdotool"):
-            raise
     width, height = call("xdotool", "getdisplaygeometry").split()
     return [Area(left=0, top=0, width=int(width), height=int(height))]
 
