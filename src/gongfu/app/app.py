@@ -15,6 +15,7 @@ import anyio.abc
 
 from gongfu.app.consent import consent_of
 from gongfu.app.equip import equip
+from gongfu.app.extended import Extended
 from gongfu.app.note import UNFINISHED_DAYS, environment_note, today, unfinished_note
 from gongfu.app.options import Options
 from gongfu.app.rules import pin_for, repin_for, warnings_for
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["App", "Session", "TurnFinished"]
 
 
-class App(Undoable):
+class App(Undoable, Extended):
     """An agent, ready to talk. Use it as an async context manager: leaving it ends all turns cleanly.
 
     Made by `gongfu.open`. Sessions of one app run side by side; each has its own event stream.
@@ -189,10 +190,10 @@ class App(Undoable):
             row = self.rows.latest(str(self.workspace.root))
             if row is None:
                 raise UserError("app.no_session_here", root=str(self.workspace.root))
-            return self._reopen(row.id)
+            return self.in_mode(self._reopen(row.id))
         if id:
-            return self._reopen(self.rows.get(id).id)
-        return self._make(new_id("s"))
+            return self.in_mode(self._reopen(self.rows.get(id).id))
+        return self.in_mode(self._make(new_id("s")))
 
     def _begin(self, session: Session) -> None:
         created = SessionCreated(
@@ -298,6 +299,8 @@ class App(Undoable):
             hooks=hooks,
             guard=guard,
             consent=consent_of(self),
+            modes=self.get_mode,
+            chain_of=lambda ref: self.router.chain("main", ref),
         )
 
     def _unfinished(self, session: str) -> str:

@@ -35,6 +35,7 @@ def open(
     permission: str = "",
     yes: bool = False,
     answers: Answers = "ask",
+    mode: str = "",
     root: str | Path | None = None,
     add_dirs: Sequence[str | Path] = (),
     max_steps: int | None = None,
@@ -50,7 +51,8 @@ def open(
 
     `home` is where Gongfu keeps its files (else GONGFU_HOME, else ~/.gongfu), `env` stands for the environment,
     `config` names a configuration. `permission` is ask, edits, plan, auto or full; `yes` lets reads, edits and commands
-    inside the workspace run and answers every other question no; `answers="no"` only does the latter. `root` is the
+    inside the workspace run and answers every other question no; `answers="no"` only does the latter. `mode` is the
+    work mode of the sessions that are opened ("": none, or their own). `root` is the
     workspace (else the nearest folder with `.git`), `add_dirs` are further folders. Limits hold for one turn: requests,
     US dollars, minutes, tokens. `rules` is the word on all project rules for this run: mandatory-root, mandatory-all or
     optional. `trust` lets what lies in the folder take effect in this run. `providers` are ready models by reference.
@@ -78,15 +80,15 @@ def open(
         where, project=workspace.root, project_trusted=trusted.trusted, env=variables, flags=flags, name=config,
         digest=trusted.findings.files.get(PROJECT_FILE.as_posix(), ""),
     )  # fmt: skip
-    mode: Mode = "auto" if yes and not permission else loaded.settings.permission.mode
-    return App(
+    allowed: Mode = "auto" if yes and not permission else loaded.settings.permission.mode
+    app = App(
         Options(
             settings=loaded.settings,
             places=where,
             workspace=workspace,
             env=variables,
             language=_language(loaded, variables),
-            mode=mode,
+            mode=allowed,
             answers="no" if yes else answers,
             limits=_limits(loaded.settings.limits),
             notices=notices(trusted, loaded.notices),
@@ -94,8 +96,12 @@ def open(
             rules=rules,
             permissions=rules_of(loaded.settings.permission, workspace.root),
             trust=trusted,
+            work_mode=mode,
         )
     )
+    if mode:
+        app.get_mode(mode)  # a name that is none is told at once
+    return app
 
 
 def _workspace(

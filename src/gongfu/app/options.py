@@ -25,7 +25,7 @@ class Options(Base, frozen=True):
 
     `notices` are what the person should know of the settings; `providers` are ready models by reference. `rules` is the
     operator's word on all project rules for this run, `permissions` are the rules of the settings on what may run,
-    `trust` is how the workspace stands.
+    `trust` is how the workspace stands. `work_mode` is the mode that sessions begin with ("": none).
     """
 
     settings: Settings
@@ -41,6 +41,7 @@ class Options(Base, frozen=True):
     rules: Policy = ""
     permissions: Rules = Rules()
     trust: Trust = Trust()
+    work_mode: str = ""
 
     @property
     def trusted(self) -> bool:

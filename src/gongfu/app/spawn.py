@@ -13,6 +13,7 @@ from gongfu.core.brief import Brief
 from gongfu.core.events import AnyEvent, RulesPinned, SessionCreated
 from gongfu.core.ids import new_id
 from gongfu.engine.kit import Kit
+from gongfu.engine.modes import under
 from gongfu.models.protocol import ModelProvider
 from gongfu.resources import text
 
@@ -65,6 +66,8 @@ class Spawner:
         kit = self._kit(session)
         limits = replace(kit.agent.limits, steps=brief.steps or kit.agent.limits.steps)
         agent = replace(kit.agent, system=prompt_of(brief), name=brief.agent, limits=limits)
+        if brief.mode is not None:
+            agent = under(agent, brief.mode)
         absent = ABSENT if "task" in brief.tools else f"{ABSENT} {TOO_DEEP}"
         return replace(
             kit,

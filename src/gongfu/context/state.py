@@ -43,6 +43,7 @@ class ContextState:
         self.joined: list[str] = []
         self.risen: tuple[str, ...] = ()  # joined rules that have moved up into the standing text
         self.refreshed = False  # other rules were pinned, and no epoch has begun since
+        self.remoded = False  # another work mode was chosen, and no epoch has begun since
         self.told_rules = ""  # the fingerprint in the newest receipt since rules were pinned last
         self.delivered: set[str] = set()
         self.absent: list[Omitted] = []
@@ -91,7 +92,7 @@ class ContextState:
         self.moved.update(fresh)
         self.summary, self.chain = event.summary, event.chain
         self.key_absent = self.key_absent or event.key_absent
-        self.risen, self.refreshed = event.rules, False
+        self.risen, self.refreshed, self.remoded = event.rules, False, False
         self.absent += _gone(event)
         self.view.open(event, transcript, self.labels)
         self.opened = event

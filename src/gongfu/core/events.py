@@ -12,9 +12,11 @@ import msgspec
 
 from gongfu.core.base import Base
 from gongfu.core.brief import Brief
-from gongfu.core.event_base import Event, Live
+from gongfu.core.event_base import Event
 from gongfu.core.guarded import CheckpointTaken, FilesRestored, HookRan, PermissionGranted
+from gongfu.core.live import AgentEvent, CallDelta, MessagePartial, ReasoningDelta, TextDelta, ToolOutput
 from gongfu.core.messages import Message, ResultPart, soften
+from gongfu.core.modes import Bounds, ModeChanged, ReasoningSet
 from gongfu.core.specs import Usage
 from gongfu.core.told import (
     AgentFinished,
@@ -27,7 +29,7 @@ from gongfu.core.told import (
     RulesPinned,
     SummaryFailed,
     SummaryMade,
-)
+)  # fmt: skip
 
 TurnStatus: TypeAlias = Literal["done", "failed", "refused", "budget", "cancelled", "interrupted"]
 Finish: TypeAlias = Literal["stop", "calls", "length", "filter", "unknown"]
@@ -60,12 +62,14 @@ class SessionTitled(Event, frozen=True, tag="session_titled"):
 class PromptQueued(Event, frozen=True, tag="prompt_queued"):
     """A prompt waits for its turn; `message` enters the transcript when its turn starts.
 
-    `schema` is the JSON Schema that the final answer must follow, when one was asked for.
+    `schema` is the JSON Schema that the final answer must follow, when one was asked for; `bounds` is what holds for
+    its turn alone, when it came of a command.
     """
 
     prompt: str
     message: Message
     schema: dict[str, Any] | None = None
+    bounds: Bounds | None = None
 
 
 class PromptDropped(Event, frozen=True, tag="prompt_dropped"):
@@ -270,44 +274,6 @@ class WarningRaised(Event, frozen=True, tag="warning_raised"):
     values: dict[str, Any] = {}
 
 
-# --- live only ---------------------------------------------------------------------------------------------------
-
-
-class AgentEvent(Live, frozen=True, tag="agent_event"):
-    """Something happened in a child session: its own event, as it was shown there, live or durable."""
-
-    agent: str
-    session: str
-    event: dict[str, Any] = {}
-
-
-class TextDelta(Live, frozen=True, tag="text_delta"):
-    text: str
-
-
-class ReasoningDelta(Live, frozen=True, tag="reasoning_delta"):
-    text: str
-
-
-class CallDelta(Live, frozen=True, tag="call_delta"):
-    """A call is being written: its name once known and the size of its arguments so far."""
-
-    name: str
-    size: int = 0
-
-
-class ToolOutput(Live, frozen=True, tag="tool_output"):
-    call: str
-    text: str
-
-
-class MessagePartial(Live, frozen=True, tag="message_partial"):
-    """What a subscriber that joins in the middle of an answer gets first: the text so far."""
-
-    text: str
-    reasoning: str = ""
-
-
 class UnknownEvent(Event, frozen=True, tag="unknown_event"):
     """An event written by a newer version, kept as it was."""
 
@@ -347,6 +313,8 @@ AnyEvent: TypeAlias = (
     | FilesRestored
     | HookRan
     | PermissionGranted
+    | ModeChanged
+    | ReasoningSet
     | AgentEvent
     | TextDelta
     | ReasoningDelta

@@ -27,7 +27,8 @@ class AgentSpec(Base, frozen=True):
     """`tunings` are by model reference, bare name or "*". `name` is a sub-agent's; what it writes carries it.
 
     `max_tool_output` is bytes; `retry_seconds` the time that faults may cost. `keep_recent` exchanges are kept first
-    when the context is folded; mandatory rules may take `rules_share` of the budget.
+    when the context is folded; mandatory rules may take `rules_share` of the budget. `reasoning`, `temperature` and
+    `top_p` stand before what the tunings say.
     """
 
     system: str
@@ -40,6 +41,9 @@ class AgentSpec(Base, frozen=True):
     rules_share: float = 0.4
     tunings: dict[str, Tuning] = {}
     name: str = ""
+    reasoning: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
 
     def budget(self, info: ModelInfo, *, served: int = 0, output: int = 0) -> Budget:
         """The budget of `info` as it is tuned.
@@ -55,4 +59,12 @@ class AgentSpec(Base, frozen=True):
     def tuning(self, info: ModelInfo) -> Tuning:
         """How `info` is asked: as its reference says, else its bare name, else what holds for any model."""
         known = (self.tunings.get(key) for key in (info.ref, info.name, ANY_MODEL))
-        return next((t for t in known if t is not None), Tuning())
+        tuning = next((t for t in known if t is not None), Tuning())
+        if not self.reasoning and self.temperature is None and self.top_p is None:
+            return tuning
+        return replace(
+            tuning,
+            reasoning=self.reasoning or tuning.reasoning,
+            temperature=tuning.temperature if self.temperature is None else self.temperature,
+            top_p=tuning.top_p if self.top_p is None else self.top_p,
+        )

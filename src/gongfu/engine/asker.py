@@ -62,7 +62,7 @@ class Asker:
     def __init__(
         self,
         *,
-        agent: AgentSpec,
+        agent: Callable[[], AgentSpec],
         chain: Sequence[ModelProvider],
         planner: Planner,
         stream: EventStream,
@@ -73,7 +73,7 @@ class Asker:
         unwrap: Callable[[CallPart], CallPart],
     ) -> None:
         self._unwrap = unwrap
-        self._agent = agent
+        self._agent_now = agent
         self._chain = chain
         self._planner = planner
         self._stream = stream
@@ -83,6 +83,10 @@ class Asker:
         self._partial = partial
         self._failed: dict[int, ProviderFault | Refusal] = {}
         self.before_fold: Callable[[str], Awaitable[None]] | None = None  # told why a fold is due
+
+    @property
+    def _agent(self) -> AgentSpec:
+        return self._agent_now()  # another one once the work mode has changed
 
     def budget(self, info: ModelInfo) -> Budget:
         """The budget of a model as things stand in this session."""

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def planner_of(session: Session) -> Planner:
     """What plans the requests of a session."""
-    kit = session.kit
+    kit, overlay = session.kit, session.overlay
     return Planner(
-        system=kit.agent.system,
-        tools=kit.registry.specs,
+        system=overlay.agent.system,
+        tools=overlay.registry.specs,
         state=session.state,
         ledger=session.ledger,
         emit=session.stream.emit,

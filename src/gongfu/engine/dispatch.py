@@ -64,7 +64,7 @@ class Dispatcher:
     def __init__(
         self,
         *,
-        tools: Registry,
+        tools: Callable[[], Registry],
         attempt: Attempt,
         stream: EventStream,
         circles: Circles,
@@ -73,7 +73,7 @@ class Dispatcher:
         spill: Callable[[str], str],
         report: Callable[[str], object],
     ) -> None:
-        self._tools = tools
+        self._registry = tools
         self._attempts = attempt
         self._stream = stream
         self._circles = circles
@@ -85,6 +85,10 @@ class Dispatcher:
         self.todo_changed: Callable[[Sequence[TodoItem]], object] | None = None
         self.batch_done: Callable[[Mapping[str, Display]], None] | None = None
         self._displays: dict[str, Display] = {}
+
+    @property
+    def _tools(self) -> Registry:
+        return self._registry()  # another one once the work mode has changed
 
     async def run(self, calls: Sequence[CallPart], *, cut: bool = False) -> None:
         """Run `calls`; those of an answer that was `cut` off only get their failed results.

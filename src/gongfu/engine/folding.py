@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 L3, L2 = 8, 10  # percent of the budget
 MOST_TOLD = 240
-_FORCED = ("overflow", "manual", "rules")
+_FORCED = ("overflow", "manual")
 
 
 class Folding:
@@ -59,7 +59,7 @@ class Folding:
 
     def event(self, *, keep_recent: int, back: bool) -> EpochOpened | None:
         """Decide the fold and word it; None when it would free too little, or what must stay is too much."""
-        if self._reason == "rules" and self._before * 2 <= self._total:
+        if self._must and self._before * 2 <= self._total:
             return self._measured(self._opened(forced=True, least=0))
         from gongfu.context.fold import decide  # a short run never folds
 
@@ -75,6 +75,11 @@ class Folding:
             if self._enough(event):
                 return event
         return None
+
+    @property
+    def _must(self) -> bool:
+        """Whether the epoch is opened for what stands before the messages, even if none of them has to go."""
+        return self._reason == "rules" or (self._reason == "mode" and self._state.context.remoded)
 
     def _enough(self, event: EpochOpened) -> bool:
         """Whether a fold is worth it, measured on the messages themselves; one that is forced need only fit."""
@@ -101,7 +106,7 @@ class Folding:
             least=least_freed(total),
             turns=context.turns,
             keep_recent=keep_recent,
-            forced=self._reason in _FORCED or self._before > total,
+            forced=self._must or self._reason in _FORCED or self._before > total,
             back=back,
             key_absent=context.key_absent,
             start=2 if hard else 1,

@@ -11,6 +11,7 @@ import anyio.abc
 from gongfu.core.base import Base
 from gongfu.core.brief import Brief
 from gongfu.core.messages import CallPart
+from gongfu.core.modes import WorkMode
 from gongfu.engine.agent import AgentSpec
 from gongfu.engine.consent import Consent
 from gongfu.engine.guard import Guard, Hooks
@@ -37,7 +38,8 @@ class Kit(Base, frozen=True):
     `summaries_may_use_main`: whether the main one writes summaries where there is no fast one.
     `unfinished` is the note of what other sessions left open ("" for nothing) for the session of this id.
     `folded` is told which calls a fold no longer shows in full, and which it still does. `guard` keeps files before
-    they change, `hooks` are the person's, `consent` is what calls are judged by.
+    they change, `hooks` are the person's, `consent` is what calls are judged by. `modes` gives the work mode of
+    a name (UserError for none), `chain_of` resolves the models of a reference as `chain` does.
     """
 
     agent: AgentSpec
@@ -66,3 +68,5 @@ class Kit(Base, frozen=True):
     guard: Guard | None = None
     hooks: Hooks | None = None
     consent: Consent = Consent()
+    modes: Callable[[str], WorkMode] | None = None
+    chain_of: Callable[[str], Awaitable[Sequence[ModelProvider]]] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from gongfu.core.display import Display, refusal_display
 from gongfu.core.events import AnyEvent, PermissionGranted, QuestionAsked
 from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart
+from gongfu.core.modes import Floor
 from gongfu.core.words import say
 from gongfu.engine.consent import Consent
 from gongfu.engine.guard import Said
@@ -35,7 +36,8 @@ class Denial(Base, frozen=True):
 class Permit:
     """The permission of one turn. What was refused once is refused again without asking.
 
-    `denied` is what was refused in it so far; a sub-agent shares it with its parent.
+    `denied` is what was refused in it so far; a sub-agent shares it with its parent. `floors` are what work modes let
+    run, as things stand.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Permit:
         consent: Consent,
         emit: Callable[[AnyEvent], object],
         denied: set[str] | None = None,
+        floors: Callable[[], Sequence[Floor]] = tuple,
     ) -> None:
         self._workspace = workspace
         self._mode: Mode = mode
@@ -56,16 +59,17 @@ class Permit:
         self._consent = consent
         self._emit = emit
         self._denied = set[str]() if denied is None else denied
+        self._floors = floors
 
     async def leave(self, call: CallPart, facts: Facts, said: Said) -> Leave | Denial:
         """How far `call` may go; a Denial when it may not run. `said` is what the hooks decided of it."""
         hook = said.decision if said.decision in ("allow", "ask") else ""
-        rules = self._consent.rules
-        bare = self._mode == "full" and not (rules.ask or rules.deny or hook)
-        seen = judged(
-            call.name, facts, self._workspace, env=self._consent.env, rate=not bare, name=not bare and rules.name_paths
-        )
-        decision = self._left(seen, decide(seen, self._mode, rules, covers=self._consent.covers, hook=hook))
+        rules, floors = self._consent.rules, self._floors()
+        bare = self._mode == "full" and not (rules.ask or rules.deny or hook or floors)
+        name = not bare and (rules.name_paths or any(floor.ask or floor.deny for floor in floors))
+        seen = judged(call.name, facts, self._workspace, env=self._consent.env, rate=not bare, name=name)
+        decision = decide(seen, self._mode, rules, covers=self._consent.covers, hook=hook, floors=floors)
+        decision = self._left(seen, decision)
         if decision.verdict == "allow" or self._granted(seen, decision):
             return _leave(decision, seen)
         reason = say(f"permissions.{decision.rule}", "en", about=decision.about)

@@ -81,21 +81,26 @@ class Planner:
         folded: Callable[[Sequence[CallPart], Sequence[CallPart]], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._system = system
-        self._tools = tools
         self._state = state
         self._emit = emit
         self._keep_recent = keep_recent
         self._rules_share = rules_share
         self._folded = folded
         self._clock = clock
+        self._ledger = ledger
+        self._standings: dict[object, Standing] = {}
+        self._told: set[str] = set()
+        self.renew(system, tools)
+
+    def renew(self, system: str, tools: tuple[ToolSpec, ...]) -> None:
+        """What stands before all messages from the next request on."""
+        self._system = system
+        self._tools = tools
         self._stable = stable_hash(system, tools)
         self._fixed = stable_tokens(system, tools)
-        self._standings: dict[object, Standing] = {}
-        self._way = _Way(ledger, system, self._fixed, state)
+        self._way = _Way(self._ledger, system, self._fixed, self._state)
         self._ways = {(False, 0): self._way}  # without any thinking, or with that of the turn of this number only
         self._futile = 0  # the size at which a fold freed too little: not tried again before it has grown
-        self._told: set[str] = set()
 
     # --- what others ask ---
 
@@ -175,8 +180,8 @@ class Planner:
         if overflow:
             return "overflow"
         context = self._state.context
-        if context.refreshed:
-            return "rules"
+        if context.refreshed or context.remoded:
+            return "rules" if context.refreshed else "mode"
         if estimate * 100 > budget.total * HIGH:
             grown = estimate > self._futile + budget.total // 50
             return "high" if estimate > budget.total or not self._futile or grown else None

@@ -169,7 +169,7 @@ class Runner:
         session = self._session
         state, stream, kit = session.state, session.stream, session.kit
         asker = Asker(
-            agent=kit.agent,
+            agent=lambda: session.overlay.agent,
             chain=self._chain,
             planner=session.planner,
             stream=stream,
@@ -177,7 +177,7 @@ class Runner:
             limits=self._limits,
             tail=lambda: (*session.tail(), *stale_todo(state), *self._limits.tail()),
             partial=lambda text: self._words.add(text, more=True),
-            unwrap=kit.registry.unwrap,
+            unwrap=session.overlay.unwrap,
         )
         if kit.hooks is not None and kit.hooks.wants("before_compact"):
             from gongfu.engine.hooked import before_fold  # only where there are hooks
@@ -193,6 +193,7 @@ class Runner:
             consent=kit.consent,
             emit=stream.emit,
             denied=session.denied,
+            floors=session.overlay.floors,
         )
         attempt = Attempt(
             permit=permit,
@@ -205,7 +206,7 @@ class Runner:
         attempt.note = session.inbox.note
         attempt.ruling = Ruling(state, stream.emit, kit.workspace.root)
         dispatcher = Dispatcher(
-            tools=kit.registry,
+            tools=lambda: session.overlay.registry,
             attempt=attempt,
             stream=stream,
             circles=Circles(),

@@ -9,7 +9,7 @@ import anyio
 import msgspec
 
 from gongfu.context.ledger import Ledger
-from gongfu.context.pairing import INTERRUPTED, closing
+from gongfu.context.pairing import closing
 from gongfu.core.brief import Brief
 from gongfu.core.errors import UsageError, UserError
 from gongfu.core.events import (
@@ -21,12 +21,11 @@ from gongfu.core.events import (
     PromptQueued,
     SessionTitled,
     ToolFinished,
-    TurnFinished,
-    WarningRaised,
 )
 from gongfu.core.ids import new_id
 from gongfu.core.jsonfix import scrub_text
 from gongfu.core.messages import CallPart, ImagePart, Message, Status, user
+from gongfu.core.modes import Bounds
 from gongfu.core.specs import Usage
 from gongfu.engine.answer import check_schema
 from gongfu.engine.children import Children
@@ -35,6 +34,8 @@ from gongfu.engine.inbox import Inbox
 from gongfu.engine.kit import Kit
 from gongfu.engine.labelling import Namer, first_title
 from gongfu.engine.limits import Limits
+from gongfu.engine.loading import load
+from gongfu.engine.modes import Overlay
 from gongfu.engine.pending import Pending, Relay
 from gongfu.engine.prompted import Prompted
 from gongfu.engine.runner import Runner
@@ -61,6 +62,7 @@ class Session:
         self.grants = Grants(kit.consent.book, str(kit.workspace.root))
         self.denied: set[str] = set()  # what was refused in this turn
         self.ledger = Ledger()
+        self.overlay = Overlay(self)
         self.planner = planner_of(self)
         self.sidecar = Sidecar(
             agent=kit.agent,
@@ -104,6 +106,7 @@ class Session:
         self._idle = anyio.Event()
         self._idle.set()
         self._chain: Sequence[ModelProvider] = ()
+        self._chains: dict[str, Sequence[ModelProvider]] = {}  # of prompts that name a model of their own
 
     # --- what a surface reads ---
 
@@ -148,6 +151,11 @@ class Session:
         return self._chain[0].info.ref if self._chain else ""
 
     @property
+    def mode(self) -> str:
+        """The work mode; "" for none."""
+        return self.overlay.name
+
+    @property
     def queue(self) -> tuple[PromptQueued, ...]:
         """Prompts that wait for their turn."""
         return tuple(self.state.queue.values())
@@ -155,34 +163,43 @@ class Session:
     # --- the five methods ---
 
     async def prompt(
-        self, text: str, *, images: Sequence[ImagePart] = (), schema: dict[str, Any] | None = None
+        self,
+        text: str,
+        *,
+        images: Sequence[ImagePart] = (),
+        schema: dict[str, Any] | None = None,
+        bounds: Bounds | None = None,
     ) -> Prompted:
         """Queue a prompt and return at once; an empty one goes on with an interrupted turn.
 
-        `schema` is a JSON Schema that the final answer must follow. Raises UserError (nothing is recorded then) when
-        no model can be had, the schema is none, or there is nothing to go on with.
+        `schema` is a JSON Schema that the final answer must follow, `bounds` what holds for its turn alone. Raises
+        UserError (nothing is recorded then) when no model can be had, the schema is none, or there is nothing to go on
+        with.
         """
         if schema is not None and (reason := check_schema(schema)):
             raise UsageError("engine.schema_bad", reason=reason)
-        chain = await self.kit.chain()
+        going_on = not text.strip() and not images
+        model = self._model_to_go_on() if going_on else bounds.model if bounds is not None else ""
+        chain = await (self.kit.chain_of(model) if model and self.kit.chain_of is not None else self.kit.chain())
         self._check_open()
-        self._chain = chain
-        self._check_price()
+        self._check_price(chain)
         self._check_rules()
-        if not text.strip() and not images:
+        self._chain = chain
+        if going_on:
             return self._go_on()
-        if self.state.created is None:
-            self.kit.begin(self)
+        self.begin()
         text = scrub_text(text)
         if schema is not None:
             text = f"{text}\n\n{SCHEMA}\n{msgspec.json.encode(schema).decode()}"
         handle = Prompted(new_id("p"))
         message = user(text, images=tuple(images), id=handle.id)
         self._handles[handle.id] = handle
-        events: list[AnyEvent] = [PromptQueued(prompt=handle.id, message=message, schema=schema)]
+        self._chains[handle.id] = chain
+        events: list[AnyEvent] = [PromptQueued(prompt=handle.id, message=message, schema=schema, bounds=bounds)]
         if not self.state.title:
-            events.append(SessionTitled(title=first_title(text)))
-            self.kit.sessions.set_title(self.id, first_title(text))
+            title = first_title(bounds.command if bounds is not None and bounds.command else text)
+            events.append(SessionTitled(title=title))
+            self.kit.sessions.set_title(self.id, title)
         self.stream.emit(*events)
         self._kick()
         return handle
@@ -204,6 +221,7 @@ class Session:
         if prompt and prompt in self.state.queue:
             self.stream.emit(PromptDropped(prompt=prompt))
             self._handles.pop(prompt, Prompted(prompt)).drop()
+            self._chains.pop(prompt, None)
         elif self._runner is not None and prompt in ("", self._runner.prompt):
             self._runner.cancel()
         elif self._compacting is not None and not prompt:
@@ -225,10 +243,22 @@ class Session:
         if self._closed:
             raise UserError("engine.closed", session=self.id)
 
-    def _check_price(self) -> None:
+    def begin(self) -> None:
+        """Record the session, if it is not yet."""
+        if self.state.created is None:
+            self.kit.begin(self)
+            self.overlay.begun()
+
+    def _model_to_go_on(self) -> str:
+        queued = next(iter(self.state.queue.values()), None)
+        if queued is not None:
+            return queued.bounds.model if queued.bounds is not None else ""
+        return self.state.bounds.model
+
+    def _check_price(self, chain: Sequence[ModelProvider]) -> None:
         if self.kit.agent.limits.cost is None:
             return
-        for provider in self._chain:
+        for provider in chain:
             if provider.info.price.cost(_ONE) is None:
                 raise UsageError("engine.price_unknown", model=provider.info.ref)
 
@@ -297,7 +327,7 @@ class Session:
             while not self._closed and (self._resume or self.state.queue):
                 prompt = RESUME if self._resume else next(iter(self.state.queue))
                 self._resume = False
-                self._runner = Runner(self, self._chain, prompt)
+                self._runner = Runner(self, self._chains.pop(prompt, self._chain), prompt)
                 if self._stopped:
                     self._stopped = False
                     self._runner.cancel()
@@ -326,6 +356,7 @@ class Session:
         self.above = parent.account
         self.grants, self.denied = parent.grants, parent.denied
         self.guard, self.main_turn = parent.guard, parent.turn
+        self.overlay.above = parent.overlay
         self.pending = Relay(self.stream.emit, parent.pending, agent=brief.agent, call=brief.call)
 
     def tail(self) -> tuple[str, ...]:
@@ -342,34 +373,8 @@ class Session:
             self.stream.emit(ToolFinished(call=call.id, name=call.name, result=result))
 
     def load(self) -> None:
-        """Read the session from the journal, and close what a kill left open.
-
-        A call that had begun is closed as interrupted; one that had not may still run when the turn goes on.
-        """
-        self.stream.load()
-        stopped = self.state.at
-        began = self.state.transcript.newest_calls & self.state.started_calls
-        started = [c for c in self.state.transcript.open_calls if c.id in began]
-        self.children.mend(started)
-        left = [c for c in started if c.id in self.state.started_calls]
-        self.close_calls(left, "interrupted", INTERRUPTED)
-        mended = self.state.transcript.mend()
-        if mended is not None:
-            values = {"added": len(mended.added), "dropped": len(mended.dropped)}
-            self.stream.emit(mended, WarningRaised(key="engine.history_mended", values=values))
-        if self.state.turn is not None:
-            self._end_turn(self.state.turn.turn, stopped)
-
-    def _end_turn(self, turn: str, stopped: float) -> None:
-        """End a turn in which the program was killed, with what it had used until its last event at `stopped`."""
-        own, below, began = self.state.spent()
-        both = own.plus(below.usage, below.cost, requests=below.requests)
-        finished = TurnFinished(
-            turn=turn, status="interrupted", reason="engine.interrupted", usage=both.usage, cost=both.cost,
-            requests=both.requests, steps=own.requests, seconds=round(max(0.0, stopped - began), 3),
-        )  # fmt: skip
-        self.stream.emit(finished)
-        self.kit.sessions.note_turn(self.id, usage=finished.usage, cost=finished.cost, at=stopped)
+        """Read the session from the journal, and close what a kill left open."""
+        load(self)
 
     def open_with(self, note: str) -> list[AnyEvent]:
         """What must stand before the first prompt of a session."""

@@ -16,8 +16,10 @@ from gongfu.core.events import (
     EpochOpened,
     HistoryRepaired,
     MessageAdded,
+    ModeChanged,
     PromptDropped,
     PromptQueued,
+    ReasoningSet,
     RequestFailed,
     RequestSent,
     RulesJoined,
@@ -34,6 +36,7 @@ from gongfu.core.events import (
     TurnStarted,
     WindowObserved,
 )
+from gongfu.core.modes import Bounds, WorkMode
 from gongfu.core.specs import Usage
 from gongfu.engine.transcript import Transcript
 
@@ -76,6 +79,9 @@ class SessionState:
         self.todo: tuple[TodoItem, ...] = ()
         self.queue: dict[str, PromptQueued] = {}
         self.schema: dict[str, Any] | None = None
+        self.bounds = Bounds()  # of the newest turn
+        self.mode: WorkMode | None = None
+        self.reasoning = ""
         self.turn: TurnStarted | None = None
         self.finished: TurnFinished | None = None
         self.started_calls: set[str] = set()
@@ -135,6 +141,7 @@ class SessionState:
                 queued = self.queue.pop(prompt, None)
                 if queued is not None and not event.blocked:
                     self.schema = queued.schema
+                    self.bounds = queued.bounds or Bounds()
                     self.context.turn_started(len(self.transcript.messages))
                     self.transcript.apply(MessageAdded(message=queued.message))
             case TurnFinished():
@@ -168,6 +175,11 @@ class SessionState:
                 self.context.rules_pinned(event)
             case RulesJoined():
                 self.context.rules_joined(event)
+            case ModeChanged(overlay=overlay):
+                self.mode = overlay
+                self.context.remoded = self.lineage.newest is not None
+            case ReasoningSet(effort=effort):
+                self.reasoning = effort
             case _:
                 pass
 

@@ -6,8 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from gongfu.core.base import Base
+from gongfu.core.modes import Floor
 from gongfu.core.specs import Access
+from gongfu.permissions.floor import judge_floor
 from gongfu.permissions.rating import Line, Part, Rating
 from gongfu.permissions.rules import Rules, Subject
 
@@ -110,19 +114,42 @@ def decide(
     *,
     covers: Callable[[], frozenset[str]] = no_cover,
     hook: Hook = "",
+    floors: Sequence[Floor] = (),
 ) -> Decision:
     """Judge one call.
 
-    Rules that deny hold in every mode, "plan" denies whatever is more than a read, rules that ask come next; a hook
-    may ask too, or skip every further question. "full" allows the rest. Protected paths and paths outside the
+    Rules that deny hold in every mode, "plan" denies whatever is more than a read; the `floors` of work modes hold
+    in every mode, whatever rules and hooks allow. Rules that ask come next; a hook may ask too, or skip every further
+    question. "full" allows the rest. Protected paths and paths outside the
     workspace ask. What is left: "ask" lets through reads, "edits" also changes of files in the workspace, "auto" also
     code that runs there, and what the sandbox makes harmless: `covers` gives the ratings.
     """
     subject = _subject(facts)
+    decision = _strict(facts, mode, rules, floors, subject) or _further(facts, mode, rules, subject, covers, hook)
+    sealed = "execute" in facts.access and any(floor.sealed for floor in floors)
+    return replace(decision, free=False, write=False) if sealed else decision
+
+
+def _strict(facts: CallFacts, mode: Mode, rules: Rules, floors: Sequence[Floor], subject: Subject) -> Decision | None:
+    """What denies in every mode, and what the floors ask for; None when nothing does."""
     if rule := rules.first("deny", subject):
         return Decision(verdict="deny", rule="denied_by_rule", about=rule)
     if mode == "plan" and not _only_reads(facts):
         return _refused_by_plan(facts)
+    if not floors:
+        return None
+    below = [judge_floor(floor, facts, subject, rules.root) for floor in floors]
+    if denied := next((said for said in below if said.verdict == "deny"), None):
+        return Decision(verdict="deny", rule=denied.rule, about=denied.about)
+    needs = [_whole(facts, said.rule, said.about, key="m") for said in below if said.verdict == "ask"]
+    if needs and (rule := rules.first("ask", subject)):
+        needs.append(_whole(facts, "asked_by_rule", rule))
+    return _ask(needs, facts, mode) if needs else None
+
+
+def _further(
+    facts: CallFacts, mode: Mode, rules: Rules, subject: Subject, covers: Callable[[], frozenset[str]], hook: Hook
+) -> Decision:
     if hook == "allow":
         return _left(facts, mode, _parts(facts), fenced=False)
     if rule := rules.first("ask", subject):
@@ -263,11 +290,12 @@ def _reason(part: Part) -> str:
     return part.why or f"rated_{next((r for r in _GRAVEST if r in part.ratings), 'unknown')}"
 
 
-def _whole(facts: CallFacts, rule: str, about: str) -> Need:
+def _whole(facts: CallFacts, rule: str, about: str, *, key: str = "a") -> Need:
     named = facts.command or ", ".join(p.path for p in facts.paths) or facts.tool
     found = {r for part in _parts(facts) for r in part.ratings}
     ratings: tuple[Rating, ...] = tuple(r for r in _GRAVEST if r in found)
-    return Need(key=f"a:{named}", text=named, rule=rule, about=about, ratings=ratings, grave=True)
+    where = f"{about}\0{facts.cwd}\0" if key == "m" else ""
+    return Need(key=f"{key}:{where}{named}", text=named, rule=rule, about=about, ratings=ratings, grave=True)
 
 
 def _subject(facts: CallFacts) -> Subject:

@@ -139,7 +139,16 @@ class Rules(Base, frozen=True):
         ]
         return all(any(fits_host(p, host) for p in patterns) for host in hosts)
 
-    def _fits_path(self, pattern: str, path: str) -> bool:
+    def among(self, patterns: Iterable[str], path: str) -> bool:
+        """Whether one of `patterns` is about the absolute path itself, not only about a folder above it."""
+        return any(self._fits_path(pattern, path, parents=False) for pattern in patterns)
+
+    @staticmethod
+    def names(rule: Rule, tool: str) -> bool:
+        """Whether a rule for tools is about this one, whatever its pattern."""
+        return rule.kind == "tool" and _fits_name(rule.name, tool)
+
+    def _fits_path(self, pattern: str, path: str, *, parents: bool = True) -> bool:
         text = os.path.expanduser(pattern) if pattern.startswith("~") else pattern  # noqa: PTH111 - may have no home
         whole, slashed = text.replace(os.sep, "/"), path.replace(os.sep, "/")
         if not (whole.startswith("/") or whole[1:2] == ":"):
@@ -152,7 +161,8 @@ class Rules(Base, frozen=True):
         whole = whole.rstrip("/")
         anchored = text.startswith(("/", "~")) and "/" not in whole
         regex = path_regex(f"./{whole}" if anchored else whole)
-        return any(regex.fullmatch(place) is not None for place in _with_parents(slashed))
+        places = _with_parents(slashed) if parents else (slashed,)
+        return any(regex.fullmatch(place) is not None for place in places)
 
 
 def _with_parents(path: str) -> Iterable[str]:

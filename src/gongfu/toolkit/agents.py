@@ -74,6 +74,7 @@ class AgentTools:
             steps=limit if max_steps is None else min(max_steps, limit),
             depth=children.depth + 1,
             background=background,
+            mode=self._session.overlay.mode,
         )
         if background:
             return await _begun(children, brief, task.strip())
@@ -83,7 +84,7 @@ class AgentTools:
         """The names that a sub-agent may use: those wanted, by itself all of its parent's as deep as that goes."""
         from gongfu.engine.children import DEEPEST
 
-        registry = self._session.kit.registry
+        registry = self._session.overlay.registry
         own = registry.names
         deep = children.depth + 1 >= DEEPEST
         if children.depth >= DEEPEST:

@@ -1,0 +1,48 @@
+"""What files of the person and of a trusted project add to an App: work modes and commands."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from gongfu.app.app import App
+    from gongfu.core.modes import WorkMode
+    from gongfu.engine.session import Session
+    from gongfu.plugins.folders import Folders
+    from gongfu.plugins.modes import ModeFiles
+
+
+class Extended:
+    """The part of `App` that reads such files; all of it loads when it is first needed."""
+
+    @cached_property
+    def folders(self) -> Folders:
+        """Where they lie. Those of the project count only where its folder is trusted, as they were then."""
+        from gongfu.plugins.folders import Folders
+
+        options = cast("App", self).options
+        return Folders(
+            places=options.places,
+            project=options.workspace.root if options.trusted else None,
+            digests=options.trust.findings.files if options.trusted else {},
+        )
+
+    @cached_property
+    def modes(self) -> ModeFiles:
+        """The work modes that there are."""
+        from gongfu.plugins.modes import ModeFiles
+        from gongfu.toolkit.catalog import CORE
+
+        return ModeFiles(self.folders, families=CORE)
+
+    def get_mode(self, name: str) -> WorkMode:
+        """The work mode of that name. UserError when there is none, or its file is wrong."""
+        return self.modes.get(name)
+
+    def in_mode(self, session: Session) -> Session:
+        """A session that was just opened, in the work mode that the app was opened with."""
+        mode = cast("App", self).options.work_mode
+        if mode and session.brief is None:
+            session.overlay.set(mode)
+        return session
