@@ -50,7 +50,26 @@ def _desktop(parts: Parts) -> Toolset:
     return desktop_family(app.workspace, parts.programs, keep, app.settings.desktop)
 
 
+def _export(parts: Parts) -> Toolset:
+    from gongfu.app.export.for_tools import SessionExporter  # only when asked for
+    from gongfu.toolkit.export import ExportTools
+
+    return ExportTools(parts.app.workspace, SessionExporter(parts.app, parts.session))
+
+
+def _edit(parts: Parts) -> Toolset:
+    from gongfu.app.file_families import edit_family  # only when asked for
+
+    return edit_family(parts)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
-    makers: dict[str, Callable[[Parts], Toolset]] = {"code": _code, "desktop": _desktop, "git": _git}
+    makers: dict[str, Callable[[Parts], Toolset]] = {
+        "edit": _edit,
+        "export": _export,
+        "code": _code,
+        "desktop": _desktop,
+        "git": _git,
+    }
     return tuple(Family(name, SHELF[name], lambda make=make: make(parts)) for name, make in makers.items())

@@ -47,9 +47,9 @@ def apply_edits(file: TextFile, edits: Sequence[Edit], shown: str) -> Edited:
         which = f"edit {number} of {len(edits)}: " if len(edits) > 1 else ""
         matches, edit, loose = _places(file, edit, shown, which)  # noqa: PLW2901 - without line numbers by now
         loosely = loosely or loose
-        changes = [(m.start, m.end, _replacement(file, m, edit)) for m in matches]
+        changes = [(m.start, m.end, replacement(file, m, edit)) for m in matches]
         file = with_spans(file, changes)
-        spans = _moved(spans, changes)
+        spans = moved(spans, changes)
     return Edited(file=file, spans=tuple(spans), loosely=loosely)
 
 
@@ -80,7 +80,8 @@ def _places(file: TextFile, edit: Edit, shown: str, which: str) -> tuple[list[Ma
     raise ToolFailure(f"{which}{_not_found(file, edit, shown)}")
 
 
-def _replacement(file: TextFile, match: Match, edit: Edit) -> str:
+def replacement(file: TextFile, match: Match, edit: Edit) -> str:
+    """What stands at `match`, where `edit.old` was found, once it means `edit.new`: in the file's own hand."""
     start = match.start
     begins = start == 0 or file.text[start - 1] in "\r\n"
     before = file.text.rfind("\n", 0, start)
@@ -91,19 +92,19 @@ def _replacement(file: TextFile, match: Match, edit: Edit) -> str:
     return rewrite(file.text[start : match.end], edit.old, edit.new, newline=newline, at_line_start=begins)
 
 
-def _moved(spans: list[Match], changes: Sequence[tuple[int, int, str]]) -> list[Match]:
+def moved(spans: Sequence[Match], changes: Sequence[tuple[int, int, str]]) -> list[Match]:
     """Earlier spans where they are after further changes, and the new ones; those that were replaced are gone."""
-    moved: list[Match] = []
+    now: list[Match] = []
     shift = 0
     before = list(spans)
     for start, end, text in changes:
         while before and before[0].end <= start:
-            moved.append(_shifted(before.pop(0), shift))
+            now.append(_shifted(before.pop(0), shift))
         while before and before[0].start < end:
             before.pop(0)
-        moved.append(Match(start=start + shift, end=start + shift + len(text)))
+        now.append(Match(start=start + shift, end=start + shift + len(text)))
         shift += len(text) - (end - start)
-    return [*moved, *(_shifted(s, shift) for s in before)]
+    return [*now, *(_shifted(s, shift) for s in before)]
 
 
 def _shifted(span: Match, by: int) -> Match:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -130,6 +130,12 @@ def _explain(error: OSError, located: Located) -> str:
             return f"{shown} lies on a read-only file system; nothing was changed"
         case _:
             return f"{shown}: {error.strerror or error}; nothing was changed"
+
+
+def strictest(consents: Iterable[str]) -> str:
+    """Of what `Places.consent` said of several paths, the one that holds for all: "secret" before any other."""
+    found = {consent for consent in consents if consent}
+    return "secret" if "secret" in found else min(found, default="")
 
 
 def shown_names(names: list[str]) -> str:

@@ -34,6 +34,7 @@ class ReadLog:
 
     def __init__(self) -> None:
         self._seen: dict[Path, Seen] = {}
+        self._moved: dict[Path, list[Path]] = {}
 
     def seen(self, path: Path) -> Seen | None:
         """What the model knows of a file; None when nothing."""
@@ -59,12 +60,23 @@ class ReadLog:
         at_once = before is not None and before.at_once
         self._seen[path] = Seen(digest=digest, mtime_ns=mtime_ns, whole=known, at_once=at_once)
 
+    def moved(self, old: Path, new: Path) -> None:
+        """A file or a folder was moved: what the model knows of it, it knows under the new path."""
+        for path in [p for p in self._seen if p == old or old in p.parents]:
+            target = new / path.relative_to(old)
+            self._seen[target] = self._seen.pop(path)
+            self._moved.setdefault(path, []).append(target)
+
     def forget(self, path: Path) -> None:
-        """The text of the file left the model's context."""
+        """The text of the file left the model's context, and with it what it knew of it under later paths."""
         self._seen.pop(path, None)
+        for target in self._moved.pop(path, ()):
+            self.forget(target)
 
     def fade(self, path: Path) -> None:
         """Only parts of the text are left in the model's context: it does not know the whole any more."""
+        for target in self._moved.get(path, ()):
+            self.fade(target)
         seen = self._seen.get(path)
         if seen is not None:
             self._seen[path] = replace(seen, lines=(), whole=False, at_once=False)

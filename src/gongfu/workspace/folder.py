@@ -35,6 +35,15 @@ class Folder:
         """What is there, links not followed."""
         return os.stat(self._name(name), dir_fd=self._descriptor, follow_symlinks=False)
 
+    def read(self, name: str) -> bytes:
+        """All of a file."""
+        with open(self.open(name, os.O_RDONLY), "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+            return file.read()
+
+    def chmod(self, name: str, mode: int) -> None:
+        """Set the permission bits of a file that is no link."""
+        os.chmod(self._name(name), mode, dir_fd=self._descriptor)  # noqa: PTH101 - pathlib has no open folders
+
     def unlink(self, name: str) -> None:
         """Remove a file."""
         os.unlink(self._name(name), dir_fd=self._descriptor)
@@ -48,10 +57,7 @@ class Folder:
     def place(self, name: str, target: str) -> None:
         """Rename within the folder; FileExistsError when there is a `target`."""
         try:
-            os.link(
-                self._name(name), self._name(target), src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor,
-                follow_symlinks=False,
-            )  # fmt: skip
+            self.link(name, target)
         except FileExistsError:
             raise
         except (OSError, NotImplementedError):  # a file system without hard links
@@ -61,6 +67,13 @@ class Folder:
             self.replace(name, target)
         else:
             self.unlink(name)
+
+    def link(self, name: str, target: str) -> None:
+        """Give a file a second name in the folder. OSError where the file system has no hard links."""
+        os.link(
+            self._name(name), self._name(target), src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor,
+            follow_symlinks=False,
+        )  # fmt: skip
 
     def sync(self) -> None:
         """Make renames last, where the platform can."""

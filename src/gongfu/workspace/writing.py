@@ -38,12 +38,12 @@ def write_atomic(path: Path, data: bytes, *, expect: str | None = None, workspac
     if real != path and (workspace is None or not workspace.contains(real)):
         raise moved(path)
     with open_folder(real.parent) as folder:
-        _check(folder, real, expect)
-        _check_writable(folder, real.name)
+        check(folder, real, expect)
+        check_writable(folder, real.name)
         temporary = f".{real.name[:100]}.{os.urandom(6).hex()}.tmp"
         try:
-            _write_new(folder, temporary, real.name, data)
-            _check(folder, real, expect)
+            write_new(folder, temporary, real.name, data)
+            check(folder, real, expect)
             if expect == "":
                 folder.place(temporary, real.name)
             else:
@@ -66,8 +66,8 @@ def _appeared(path: Path) -> StaleFile:
     return StaleFile(f"{path.name} exists by now, which it did not before; nothing was written. Read it first.")
 
 
-def _check(folder: Folder, path: Path, expect: str | None) -> None:
-    """StaleFile unless the file is as expected."""
+def check(folder: Folder, path: Path, expect: str | None) -> None:
+    """StaleFile unless the file is as expected: a digest, "" for none, None for any."""
     try:
         status = folder.stat(path.name)
     except FileNotFoundError:
@@ -82,25 +82,20 @@ def _check(folder: Folder, path: Path, expect: str | None) -> None:
         raise ToolFailure(f"{path.name} is a device, a pipe or a socket and is not written to")
     if expect == "":
         raise _appeared(path)
-    if expect is not None and digest(_read(folder, path.name)) != expect:
+    if expect is not None and digest(folder.read(path.name)) != expect:
         raise StaleFile(
             f"{path.name} was changed by someone else since you read it; nothing was written. Read it again, then "
             "make your change on what is there now."
         )
 
 
-def _check_writable(folder: Folder, name: str) -> None:
+def check_writable(folder: Folder, name: str) -> None:
     """PermissionError for a file marked read-only, which a rename would pass over."""
     with suppress(FileNotFoundError):
         os.close(folder.open(name, os.O_WRONLY))
 
 
-def _read(folder: Folder, name: str) -> bytes:
-    with open(folder.open(name, os.O_RDONLY), "rb") as file:  # noqa: PTH123 - a descriptor, not a path
-        return file.read()
-
-
-def _write_new(folder: Folder, name: str, target: str, data: bytes) -> None:
+def write_new(folder: Folder, name: str, target: str, data: bytes) -> None:
     """Write `data` to a new file that looks like `target` (if that exists) and is safe on disk."""
     descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
