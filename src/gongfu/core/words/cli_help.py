@@ -31,6 +31,21 @@ TEXT: dict[str, tuple[str, str]] = {
         "显示会话的某个请求带了什么、略去了什么及原因，以及提示缓存能复用多少。\n\n"
         "不指定时为最近的会话和它最后一个主请求。不锁定也不更改任何内容。",
     ),
+    "export": (
+        "Save a session as Markdown, HTML, JSON or PDF.",
+        "把会话保存为 Markdown、HTML、JSON 或 PDF。",
+    ),
+    "opt_export_format": ("The format; else by the suffix of the file.", "格式；默认由文件后缀决定。"),
+    "opt_export_output": (
+        "The file to write; text goes to standard output without one.",
+        "要写入的文件；不给出时文本输出到标准输出。",
+    ),
+    "opt_export_last": ("Only the newest turn.", "只导出最新一轮。"),
+    "opt_export_everything": (
+        "Thinking and tool calls too, not only prompts and final answers.",
+        "连同思考和工具调用，而不只是提问和最终回答。",
+    ),
+    "opt_export_force": ("Replace an existing file.", "替换已有的文件。"),
     "tools": (
         "List the tools: which there are, what each does, what is missing here.",
         "列出工具：有哪些、各自的作用、在此缺少什么。",

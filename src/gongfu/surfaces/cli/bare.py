@@ -10,6 +10,7 @@ COMMANDS = {
     "run": "run",
     "sessions": "sessions",
     "show": "show",
+    "export": "export",
     "context": "context",
     "compact": "compact",
     "undo": "undo",

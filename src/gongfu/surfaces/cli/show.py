@@ -70,7 +70,7 @@ def show(
         if not usage and (labels := _labels(entries)):
             fields["tool_use_summaries"] = labels
         if without:
-            from gongfu.surfaces.cli.redacted import cleaned
+            from gongfu.app.redacted import cleaned
 
             fields = cleaned(fields, without)
         cli.out.line(to_json(fields))
@@ -161,7 +161,7 @@ def _print_history(
         return draw(text, columns, color=cli.out_style.color)
 
     if without:
-        from gongfu.surfaces.cli.redacted import cleaned_struct
+        from gongfu.app.redacted import cleaned_struct
 
         entries = [msgspec.structs.replace(e, event=cleaned_struct(e.event, without)) for e in entries]
     cli.out.line(cli.out_style.dim(f"{row.id}  {row.directory}"))

@@ -1,0 +1,115 @@
+"""`gongfu export`: a session as Markdown, HTML, JSON or PDF."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from gongfu.core.base import Base
+from gongfu.core.errors import UsageError, UserError
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.command import Choice, Command, flag, option
+from gongfu.surfaces.cli.options import Opening, places_options
+
+if TYPE_CHECKING:
+    from gongfu.app.export.export import Exported, Format
+
+
+class Taken(Base, frozen=True):
+    """What is taken of a session, and where it is looked for."""
+
+    opening: Opening
+    last: bool = False
+    everything: bool = False
+    redact: bool = False
+
+
+def build(cli: Cli) -> click.Command:
+    """The command."""
+
+    def callback(*, session: str | None, output: str | None, wanted: str | None, force: bool, **values: Any) -> int:
+        where = Opening(config=values.pop("config") or "", root=values.pop("root"))
+        return export(cli, session or "", output, wanted, force, Taken(opening=where, **values))
+
+    params: list[click.Parameter] = [
+        click.Argument(["session"], required=False, metavar="[SESSION]"),
+        option(cli, "-f", "--format", "wanted", type=Choice(["markdown", "html", "json", "pdf"]), key="export_format"),
+        option(cli, "-o", "--output", metavar="FILE", key="export_output"),
+        flag(cli, "--last", key="export_last"),
+        flag(cli, "--everything", key="export_everything"),
+        flag(cli, "--redact"),
+        flag(cli, "--force", key="export_force"),
+        *places_options(cli),
+    ]
+    return Command(cli, "export", callback, params)
+
+
+def export(cli: Cli, session: str, output: str | None, wanted: str | None, force: bool, how: Taken) -> int:
+    """Write a session to a file, or to standard output where no file is named and the format is text.
+
+    An existing file is left alone unless `force`. UserError when it cannot be made or written.
+    """
+    from gongfu.surfaces.cli.opening import opened, run_async
+
+    kind = _format(wanted, output)
+    target = Path(output).expanduser() if output and output != "-" else None
+    if target is not None and target.exists() and not force:
+        raise UserError("export.exists", path=target)
+
+    async def work() -> Exported:
+        from gongfu.app.export.export import export_talk, read_talk
+
+        async with opened(cli, how.opening) as app:
+            talk = read_talk(app, session, last=how.last, everything=how.everything, redact=how.redact)
+            folder = f"{target.stem}-images" if target is not None else ""
+            return await export_talk(talk, kind, language=app.language, env=app.options.env, folder=folder)
+
+    made = run_async(work)
+    if target is None and kind != "pdf":
+        cli.out.write(made.data.decode("utf-8"))
+        return 0
+    place = target or _free(made.title)
+    _write(place, made)
+    cli.note(cli.say("export.written", path=place, size=_size(len(made.data))))
+    return 0
+
+
+def _format(wanted: str | None, output: str | None) -> Format:
+    from gongfu.app.export.export import SUFFIXES
+
+    if wanted:
+        return cast("Format", wanted)
+    if not output or output == "-":
+        return "markdown"
+    found = SUFFIXES.get(Path(output).suffix.lower())
+    if found is None:
+        raise UsageError("export.suffix", path=output)
+    return found
+
+
+def _free(title: str) -> Path:
+    """A name for a PDF in the current folder that no file has."""
+    stem = re.sub(r"[^\w-]+", "-", title).strip("-")[:60] or "session"
+    names = (f"{stem}{f'-{number}' if number > 1 else ''}.pdf" for number in range(1, 10_000))
+    return next(path for name in names if not (path := Path(name)).exists())
+
+
+def _write(place: Path, made: Exported) -> None:
+    from gongfu.workspace.writing import write_atomic
+
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        for name, data in made.beside.items():
+            file = place.parent / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        write_atomic(place.resolve(), made.data)
+    except OSError as error:
+        raise UserError("export.not_written", path=place, reason=error.strerror or error) from error
+
+
+def _size(count: int) -> str:
+    return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{count / 1000:.1f} kB"
