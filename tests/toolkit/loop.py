@@ -50,7 +50,8 @@ async def play(
 ) -> Played:
     """Run `calls` (tool, arguments) one after the other, each through `use_tool` (`direct`: by its own name).
 
-    By itself everything may run (`permission="full"`), and with less every question is answered no; `options` are those of `gongfu.open`. `during` sees each event.
+    By itself everything may run (`permission="full"`), and with less every question is answered no; `options` are those
+    of `gongfu.open`. `during` sees each event.
     Events and history must name the tool itself.
     """
     steps = [Call(n, a) if direct else Call("use_tool", {"name": n, "arguments": a}) for n, a in calls]
