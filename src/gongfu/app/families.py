@@ -63,6 +63,27 @@ def _edit(parts: Parts) -> Toolset:
     return edit_family(parts)
 
 
+def _local(parts: Parts) -> Toolset:
+    from gongfu.toolkit.local import LocalTools  # only when asked for
+
+    app, settings = parts.app, parts.app.settings
+    chinese = app.language == "zh"
+    return (*LocalTools(settings.local, app.options.env, allow=settings.web.allow_hosts, chinese=chinese),)
+
+
+def _notify(parts: Parts) -> Toolset:
+    from gongfu.toolkit.notify import NotifyTools  # only when asked for
+
+    app, env = parts.app, parts.app.options.env
+    return (*NotifyTools(app.workspace, app.settings.email, parts.programs.env, env),)
+
+
+def _mcp(parts: Parts) -> Toolset:
+    from gongfu.toolkit.mcp import mcp_tools  # only when asked for
+
+    return mcp_tools(parts.app.hub)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
     makers: dict[str, Callable[[Parts], Toolset]] = {
@@ -71,5 +92,8 @@ def families(parts: Parts) -> tuple[Family, ...]:
         "code": _code,
         "desktop": _desktop,
         "git": _git,
+        "mcp": _mcp,
+        "local": _local,
+        "notify": _notify,
     }
     return tuple(Family(name, SHELF[name], lambda make=make: make(parts)) for name, make in makers.items())

@@ -87,7 +87,14 @@ class TryProgram(Base, frozen=True, tag="try"):
     longest: int = LONGEST_SIDE
 
 
-Order: TypeAlias = TakeShot | UseMouse | UseKeys | UseClipboard | TryProgram
+class UseNotice(Base, frozen=True, tag="notice"):
+    """Show a notice."""
+
+    title: str
+    message: str = ""
+
+
+Order: TypeAlias = TakeShot | UseMouse | UseKeys | UseClipboard | UseNotice | TryProgram
 
 
 class Picture(Base, frozen=True):

@@ -19,6 +19,7 @@ from gongfu.workspace.screen.orders import (
     UseClipboard,
     UseKeys,
     UseMouse,
+    UseNotice,
 )
 
 MARK = b"\n\x1eTOLD "  # what libraries print may stand before
@@ -43,6 +44,10 @@ def obey(order: Order) -> Told:
             from gongfu.workspace.screen.clips import use_clipboard
 
             return use_clipboard(order)
+        case UseNotice():
+            from gongfu.workspace.screen.notices import show_notice
+
+            return show_notice(order)
         case TryProgram():
             from gongfu.workspace.screen.trial import try_program
 
