@@ -84,9 +84,16 @@ def _mcp(parts: Parts) -> Toolset:
     return mcp_tools(parts.app.hub)
 
 
+def _web(parts: Parts) -> Toolset:
+    from gongfu.app.online import web_tools  # the same
+
+    return web_tools(parts)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
     makers: dict[str, Callable[[Parts], Toolset]] = {
+        "web": _web,
         "edit": _edit,
         "export": _export,
         "code": _code,

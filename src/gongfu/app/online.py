@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gongfu.app.app import App
+    from gongfu.app.families import Parts
     from gongfu.toolkit.web_client import Client
+    from gongfu.tools.protocol import Toolset
 
 
-def client_of(app: App) -> Client:
-    """What fetches for the tools of `app`, as its settings say."""
+def client_of(app: App, also: Iterable[str] = ()) -> Client:
+    """What fetches for the tools of `app`, as its settings say; the hosts `also` may be reached besides."""
     from gongfu.toolkit.web_client import Client, Limits  # few sessions use the web
     from gongfu.toolkit.web_guard import Reach
 
     web = app.settings.web
     limits = Limits(total=web.seconds, bytes=web.max_bytes)
-    return Client(Reach(web.allow_hosts), app.options.env, limits)
+    return Client(Reach((*web.allow_hosts, *also)), app.options.env, limits)
+
+
+def web_tools(parts: Parts) -> Toolset:
+    """web_search and github_search. What the settings name as their servers may be inside."""
+    from gongfu.toolkit.web_github import GithubTools
+    from gongfu.toolkit.web_guard import link_of
+    from gongfu.toolkit.web_search import SearchTools
+
+    app, web = parts.app, parts.app.settings.web
+
+    def engines() -> Client:
+        return client_of(app, [link_of(one.url).place for one in web.engines.values() if one.url])
+
+    def github() -> Client:
+        return client_of(app, [link_of(web.github).place])
+
+    return (SearchTools(web, engines).web_search, GithubTools(web.github, app.options.env, github).github_search)

@@ -80,7 +80,10 @@ def link_of(text: str) -> Link:
     scheme = parts.scheme.lower()
     if scheme not in _PORTS:
         raise ToolFailure(f"only http:// and https:// addresses can be fetched, not {scheme or 'this'}:")
-    _check_secrets(parts, url)
+    if "@" in parts.netloc:
+        raise ToolFailure("the address holds a user name or password; such addresses are not fetched. Leave it out.")
+    if looks_secret(url):
+        raise ToolFailure("the address holds what looks like a key or password; nothing was sent. Leave it out.")
     if not parts.hostname or port == 0:
         raise ToolFailure(f"{shown(text)} names no host" if port != 0 else "port 0 cannot be reached")
     return Link(
@@ -89,17 +92,12 @@ def link_of(text: str) -> Link:
     )  # fmt: skip
 
 
-def _check_secrets(parts: SplitResult, url: str) -> None:
-    if "@" in parts.netloc:
-        raise ToolFailure("the address holds a user name or password; such addresses are not fetched. Leave it out.")
-    if looks_secret(url):
-        raise ToolFailure("the address holds what looks like a key or password; nothing was sent. Leave it out.")
-
-
 def _host(name: str, netloc: str) -> str:
     if "[" in netloc:
         try:
-            return str(ipaddress.IPv6Address(name))
+            if "%" not in name:
+                return str(ipaddress.IPv6Address(name))
+            raise ValueError
         except ValueError:
             raise ToolFailure(f"[{name}] is not an IPv6 address without a zone") from None
     host = name.lower()

@@ -23,17 +23,43 @@ _HEADINGS = {f"h{n}": n for n in range(1, 7)}
 _MARKS = {"b": "**", "strong": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "samp": "`", "tt": "`", "del": "~~"}
 _DEEPEST = 40
 _LONGEST = 8_000_000
+_TAG = r"""<[/!?]?([a-zA-Z]*)(?>[^<>"']|"[^"]{0,3000}"|'[^']{0,3000}'){0,3000}+>"""
 
 
 def to_markdown(html: str, base: str = "") -> tuple[str, str]:
     """Title and Markdown of a page. Relative links are joined to `base`. Menus and footers are left out, unless there
     is nothing else. Never fails on broken HTML."""
-    html = html[:_LONGEST]
+    html = _tame(html[:_LONGEST])
     writer = _Writer(base, _SKIPPED | _ASIDE)
     text = _written(writer, html)
     if not text:
         text = _written(_Writer(base, _SKIPPED), html)
     return writer.title, text
+
+
+def _tame(html: str) -> str:
+    """Without comments, scripts and styles, and with every `<` that begins no tag of usual length as text: for such
+    the parser looks to the end of the page each time."""
+    html = re.sub(r"data:[^\s\"'<>]{200,}", "data:", html)
+    tag = re.compile(_TAG)
+    pieces: list[str] = []
+    at = 0
+    while (start := html.find("<", at)) >= 0:
+        pieces.append(html[at:start])
+        if html.startswith("<!--", start):
+            at = html.find("-->", start) + 3
+        elif (found := tag.match(html, start)) is None:
+            pieces.append("&lt;")
+            at = start + 1
+        elif (name := found[1].lower()) in ("script", "style"):
+            end = re.compile(rf"(?i)</{name}[^<>]{{0,100}}>").search(html, found.end())
+            at = end.end() if end else 0
+        else:
+            pieces.append(found[0])
+            at = found.end()
+        if at <= start:  # there is no end
+            return "".join(pieces)
+    return "".join((*pieces, html[at:]))
 
 
 def _written(writer: _Writer, html: str) -> str:

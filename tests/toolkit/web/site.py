@@ -121,7 +121,8 @@ class Pages:
             await ask.send(line)
 
     async def _bomb(self, ask: Exchange, rest: str) -> None:
-        packed = gzip.compress(bytes(200_000_000), 1) if rest == "gzip" else zlib.compress(b"a" * 50_000_000, 1)
+        packer = zlib.compressobj(1, zlib.DEFLATED, 31 if rest == "gzip" else 15)
+        packed = b"".join(packer.compress(bytes(1_000_000)) for _ in range(100)) + packer.flush()
         await ask.answer(packed, kind="text/plain", more=f"Content-Encoding: {rest}\r\n")
 
     async def _packed(self, ask: Exchange, rest: str) -> None:

@@ -15,14 +15,13 @@ from gongfu.toolkit.web_markdown import to_markdown
 from tests.app.cast import workplace
 from tests.toolkit.kit import Ctx
 from tests.toolkit.loop import play
-from tests.toolkit.pdfs import *  # noqa: F403
 from tests.toolkit.web.site import ARTICLE, INSIDE, PUBLIC, client, site, tools
 
 pytestmark = pytest.mark.anyio
 
 
 async def fetch(folder: Path, path: str, *, limits: Limits | None = None, room: int = 32_768, **args):
-    async with site() as (server, pages):
+    async with site() as (server, _):
         ctx = Ctx()
         ctx.room = room
         made = tools(folder, limits=limits)
@@ -170,7 +169,6 @@ async def test_a_full_disk_costs_no_page(tmp_path: Path) -> None:
         ("/to?http://[::ffff:169.254.169.254]/latest", "leads to an address for cloud metadata"),
         ("/to?http://2130706433/", "127.0.0.1:80 leads to this machine"),
         ("/to?file:///etc/passwd", "only http:// and https://"),
-        ("/to?http://a:b@93.184.216.34/", "user name or password"),
         ("/to?https://93.184.216.34/x", "redirects to another host: https://93.184.216.34/x"),
     ],
 )
@@ -218,9 +216,9 @@ async def test_a_part_of_a_large_file_is_no_use(tmp_path: Path) -> None:
 
 
 async def test_slow_and_silent_servers_are_given_up(tmp_path: Path) -> None:
-    with pytest.raises(ToolFailure, match="did not answer whole within 0.3 s"):
+    with pytest.raises(ToolFailure, match=r"did not answer whole within 0\.3 s"):
         await fetch(tmp_path, "/slow", limits=Limits(total=0.3))
-    with pytest.raises(ToolFailure, match="nothing came for 0.2 s"):
+    with pytest.raises(ToolFailure, match=r"nothing came for 0\.2 s"):
         await fetch(tmp_path, "/still", limits=Limits(idle=0.2))
 
 
@@ -254,7 +252,7 @@ async def test_a_name_is_looked_up_once_and_that_address_is_used(tmp_path: Path)
 
 
 async def test_a_proxy_is_used_but_not_for_what_is_inside(tmp_path: Path) -> None:
-    async with site() as (server, pages):
+    async with site() as (server, _):
         made = client(env={"http_proxy": f"http://127.0.0.1:{server.port}"})
         from gongfu.toolkit.web_guard import link_of
 
