@@ -19,6 +19,7 @@ from gongfu.app.extended import Extended
 from gongfu.app.note import UNFINISHED_DAYS, environment_note, today, unfinished_note
 from gongfu.app.options import Options
 from gongfu.app.rules import pin_for, repin_for, warnings_for
+from gongfu.app.servers import hub_of, opening
 from gongfu.app.spawn import Spawner
 from gongfu.app.undoable import Undoable, keeper_of
 from gongfu.config.paths import Places
@@ -44,6 +45,7 @@ from gongfu.workspace.root import Workspace
 if TYPE_CHECKING:
     from gongfu.context.receipt import Receipt
     from gongfu.context.xray import Xray
+    from gongfu.plugins.mcp.hub import Hub
     from gongfu.retrieval.history import Found
     from gongfu.workspace.sandbox.sandbox import Sandbox
 
@@ -114,6 +116,11 @@ class App(Undoable, Extended):
         return Sandbox(self.settings.sandbox, self.workspace, self.options.env, memory)
 
     @cached_property
+    def hub(self) -> Hub | None:
+        """The MCP servers, shared by all sessions; None when there are none."""
+        return hub_of(self)
+
+    @cached_property
     def artifacts(self) -> Artifacts:
         """Outputs too long for the context."""
         return Artifacts(self.places.artifacts)
@@ -148,7 +155,8 @@ class App(Undoable, Extended):
     # --- life ---
 
     @property
-    def _group(self) -> anyio.abc.TaskGroup:
+    def group(self) -> anyio.abc.TaskGroup:
+        """The tasks that live as long as the app."""
         if self._tasks is None:
             raise RuntimeError("use the app as an async context manager: `async with gongfu.open() as app:`")
         return self._tasks
@@ -164,6 +172,8 @@ class App(Undoable, Extended):
             with anyio.CancelScope(shield=True):
                 for session in list(self._open.values()):
                     await session.close()
+                if self.__dict__.get("hub") is not None and self.hub is not None:
+                    await self.hub.close()
                 await self.router.aclose()
                 if "sandbox" in self.__dict__:
                     await self.sandbox.close()
@@ -261,7 +271,7 @@ class App(Undoable, Extended):
         if self.settings.hooks:
             from gongfu.app.hooks import hooks_for  # only where there are hooks
 
-            hooks = hooks_for(self, session, self._group)
+            hooks = hooks_for(self, session, self.group)
 
         guard = keeper_of(self, session)
 
@@ -280,10 +290,10 @@ class App(Undoable, Extended):
             artifacts=self.artifacts,
             registry=registry,
             answers=self.options.answers,
-            tasks=self._group,
+            tasks=self.group,
             chain=self._chain,
             fast=self._fast,
-            environment=lambda: environment_note(self.workspace, self.options.env),
+            environment=lambda: environment_note(self.workspace, self.options.env, opening(self)),
             today=today,
             report=self.report,
             after_turn=self.database.checkpoint,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gongfu.app.families import Parts, families
 from gongfu.app.online import client_of
+from gongfu.app.servers import connect_later, live_families, standing
 from gongfu.app.spawn import known_models
 from gongfu.core.events import JobChanged
 from gongfu.core.messages import CallPart
@@ -95,6 +96,8 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
             await end()
 
     registry = Registry(
-        toolsets, families(parts), pin=settings.tools.pin, missing=lambda spec: missing(spec, app.options.env)
-    )
+        toolsets, (*families(parts), *live_families(app)), pin=settings.tools.pin,
+        missing=lambda spec: missing(spec, app.options.env), standing=standing(app),
+    )  # fmt: skip
+    connect_later(app, session, parts.closing)
     return registry, close, folded

@@ -81,6 +81,8 @@ def _notify(parts: Parts) -> Toolset:
 def _mcp(parts: Parts) -> Toolset:
     from gongfu.toolkit.mcp import mcp_tools  # only when asked for
 
+    if parts.app.hub is not None:
+        parts.app.hub.start(parts.app.group)
     return mcp_tools(parts.app.hub)
 
 

@@ -21,8 +21,9 @@ def today() -> str:
     return time.strftime("%Y-%m-%d")
 
 
-def environment_note(workspace: Workspace, env: Mapping[str, str]) -> str:
-    """Working directory, workspace, system, shell, date and git branch, once, at the start of a session."""
+def environment_note(workspace: Workspace, env: Mapping[str, str], servers: str = "") -> str:
+    """Working directory, workspace, system, shell, date, git branch and MCP `servers`, once, at the start of a
+    session."""
     system = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}.get(sys.platform, sys.platform)
     lines = ["<environment>", f"Working directory: {show_name(str(workspace.directory))}"]
     if workspace.root != workspace.directory:
@@ -32,6 +33,8 @@ def environment_note(workspace: Workspace, env: Mapping[str, str]) -> str:
     lines.append(f"Date: {today()}")
     head = find_head(workspace.root)
     lines.append(f"Git: {head}" if head else "Git: not a repository")
+    if servers:
+        lines.append(f"MCP servers: {servers}. find_tools finds their tools.")
     lines.append("</environment>")
     return "\n".join(lines)
 

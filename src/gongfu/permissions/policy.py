@@ -261,6 +261,8 @@ def _parts(facts: CallFacts) -> tuple[Part, ...]:
     if "execute" not in facts.access:
         return ()
     if facts.line is None:
+        if not facts.command and "network" in facts.access:
+            return ()  # what runs does so elsewhere: `_others` asks for all of it
         return (Part(text=facts.command or facts.tool, ratings=("unknown",)),)
     return facts.line.parts
 

@@ -46,6 +46,7 @@ class _Disclosure:
     async def find_tools(self, query: str = "", limit: int = _MOST) -> Outcome:
         from gongfu.tools.finding import find, listing  # loads every family
 
+        await self._shelf.ready()
         if not query.strip():
             return Outcome(text=listing(self._shelf))
         return find(self._shelf, query, limit=min(max(limit, 1), 20), missing=self._missing)
@@ -53,6 +54,10 @@ class _Disclosure:
     @tool(access="read")
     async def use_tool(self, name: str, arguments: dict[str, Any] | None = None) -> Outcome:
         # a call of a tool that exists was unwrapped before it came here
+        if name not in self._shelf:
+            await self._shelf.ready()
+            if name in self._shelf:
+                raise ToolFailure(f"{name} was not there yet. It is now: call it again.")
         from difflib import get_close_matches  # only for the rare mistake
 
         del arguments
@@ -110,8 +115,11 @@ def _inner(call: CallPart) -> CallPart | None:
 def described(spec: ToolSpec, missing: str = "") -> str:
     """A tool as text for the model: name, what it does, its arguments as JSON Schema, why it cannot work here."""
     schema = msgspec.json.encode(spec.parameters.get("properties", {})).decode()
+    shared = {key: spec.parameters[key] for key in ("$defs", "definitions") if key in spec.parameters}
     required = ", ".join(spec.parameters.get("required", ()))
     lines = [f"## {spec.name}", spec.description, f"arguments: {schema}"]
+    if shared and "$ref" in schema:
+        lines.append(f"where: {msgspec.json.encode(shared).decode()}")
     if required:
         lines.append(f"required: {required}")
     if missing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 from gongfu.core.errors import UserError
 from gongfu.tools.protocol import Tool, Toolset
@@ -39,13 +39,19 @@ class Family:
                 yield tool
 
 
+async def _at_once() -> None:
+    """Nothing to wait for."""
+
+
 class LiveFamily(Family):
-    """A family whose tools come and go: `make` is asked each time."""
+    """A family whose tools come and go: `make` is asked each time. `ready` waits, for a bounded time, until it knows
+    them."""
 
-    __slots__ = ()
+    __slots__ = ("ready",)
 
-    def __init__(self, name: str, make: Callable[[], Toolset]) -> None:
+    def __init__(self, name: str, make: Callable[[], Toolset], ready: Callable[[], Awaitable[None]] = _at_once) -> None:
         super().__init__(name, (), make)
+        self.ready = ready
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,6 +61,9 @@ class LiveFamily(Family):
     def get(self, name: str) -> Tool | None:
         """The tool of that name, as it is now."""
         return next((tool for tool in self._make() if tool.spec.name == name), None)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._make())
 
 
 class Part(Family):
@@ -101,6 +110,12 @@ class Shelf:
     def get(self, name: str) -> Tool | None:
         """The tool of that name; loads its family."""
         return next((tool for family in self.families if (tool := family.get(name)) is not None), None)
+
+    async def ready(self) -> None:
+        """Wait until families whose tools come and go know what they have."""
+        for family in self.families:
+            if isinstance(family, LiveFamily):
+                await family.ready()
 
     def without(self, names: Iterable[str]) -> Shelf:
         """The same shelf without some tools."""

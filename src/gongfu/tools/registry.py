@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
 
 from gongfu.core.errors import UserError
 from gongfu.core.messages import CallPart
@@ -11,18 +13,21 @@ from gongfu.tools.disclosure import FIND, USE, Missing, disclosing, unwrap
 from gongfu.tools.families import Family, Shelf
 from gongfu.tools.protocol import Tool, Toolset
 
+NOBODY: Final[Mapping[str, Callable[[CallPart], CallPart]]] = MappingProxyType({})
+
 
 class Registry:
     """Toolsets merged and sorted by name; it never changes. A hot reload builds a new one.
 
     `families` are the tools that the model finds with `find_tools` and calls with `use_tool`; with any of them there,
     these two are added. Those named in `pin` are carried by every request instead. `missing` says of a tool why it
-    cannot work here, "" when it can.
+    cannot work here, "" when it can. `standing` gives, for a tool that calls others, the call that its own stands
+    for.
 
     Two tools of one name are an error (UserError), unless the later one carries `replaces` with that name.
     """
 
-    __slots__ = ("_absent", "_tools", "missing", "shelf")
+    __slots__ = ("_absent", "_tools", "missing", "shelf", "standing")
 
     def __init__(
         self,
@@ -31,8 +36,10 @@ class Registry:
         *,
         pin: Iterable[str] = (),
         missing: Missing = lambda _: "",
+        standing: Mapping[str, Callable[[CallPart], CallPart]] = NOBODY,
     ) -> None:
         self._absent = ""
+        self.standing = standing
         self.missing = missing
         tools: dict[str, Tool] = {}
         for toolset in toolsets:
@@ -58,7 +65,9 @@ class Registry:
         """
         wanted = set(names)
         own = [t for name, t in self._tools.items() if name in wanted and name not in (FIND, USE)]
-        part = Registry([own], self.shelf.families if USE in wanted else (), missing=self.missing)
+        part = Registry(
+            [own], self.shelf.families if USE in wanted else (), missing=self.missing, standing=self.standing
+        )
         more = {name: tool for name in wanted - set(self._tools) if (tool := self.shelf.get(name)) is not None}
         part.shelf = part.shelf.without(more)
         part._tools = {name: (part._tools | more)[name] for name in sorted(part._tools | more)}
@@ -89,8 +98,10 @@ class Registry:
         return self._tools.get(name) or self.shelf.get(name)
 
     def unwrap(self, call: CallPart) -> CallPart:
-        """A call of `use_tool` as the call that it stands for; see `disclosure.unwrap`."""
-        return unwrap(call, self._tools, self.shelf)
+        """A call of `use_tool` as the call that it stands for; see `disclosure.unwrap` and `standing`."""
+        found = unwrap(call, self._tools, self.shelf)
+        stands = self.standing.get(found.name) if found.via else None
+        return stands(found) if stands is not None else found
 
     def unknown(self, name: str) -> str:
         """A sentence for the model that called a tool which does not exist: the nearest name, and all of them."""

@@ -1,19 +1,26 @@
-"""A server made with the official SDK: `good_server.py [stdio|http|sse] [FOLDER]`. It prints its port on HTTP."""
+"""A server made with the official SDK: `good_server.py [stdio|http|sse] [legacy]`. It prints its port on HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
-from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import AudioContent, CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
+from mcp.server.mcpserver import Context, Elicit, ElicitationResult, ListRoots, MCPServer, Resolve
+from mcp_types import (
+    AudioContent,
+    CallToolResult,
+    EmbeddedResource,
+    ImageContent,
+    ListRootsResult,
+    TextContent,
+    TextResourceContents,
+)
 from pydantic import BaseModel, Field
 
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+LEGACY = "legacy" in sys.argv
 server = MCPServer("good", title="A good server", version="1.2", instructions="Be\x07 kind to it.")
 
 
@@ -67,20 +74,26 @@ async def slow(seconds: float, steps: int, ctx: Context) -> str:
     return "slept"
 
 
+async def who() -> Elicit[Name]:
+    return Elicit("Who are you?", Name)
+
+
+async def folders() -> ListRoots:
+    return ListRoots()
+
+
 @server.tool()
-async def greet(ctx: Context) -> str:
+async def greet(result: Annotated[ElicitationResult[Name], Resolve(who)]) -> str:
     """Greet whoever is there."""
-    result = await ctx.elicit("Who are you?", Name)
     if result.action != "accept":
         return f"nobody ({result.action})"
     return f"Hello {result.data.name * result.data.times}"
 
 
 @server.tool()
-async def where(ctx: Context) -> str:
+async def where(found: Annotated[ListRootsResult, Resolve(folders)]) -> str:
     """The folders of the client."""
-    roots = await ctx.session.list_roots()
-    return " ".join(str(root.uri) for root in roots.roots)
+    return " ".join(str(root.uri) for root in found.roots)
 
 
 @server.tool()
@@ -104,7 +117,10 @@ async def grow(ctx: Context, name: str) -> str:
         return f"{name} {x}"
 
     server.add_tool(more, name=name)
-    await ctx.session.send_tool_list_changed()
+    if LEGACY:
+        await ctx.session.send_tool_list_changed()
+    else:
+        await ctx.notify_tools_changed()
     return "grown"
 
 
@@ -126,7 +142,9 @@ def review(code: str, style: str = "short") -> str:
     return f"Please review ({style}): {code}"
 
 
-def main(kind: str, **more: Any) -> None:
+def main(kind: str) -> None:
+    if LEGACY:  # as servers were before 2026
+        server._lowlevel_server._request_handlers.pop("server/discover")
     if kind == "stdio":
         server.run("stdio")
         return

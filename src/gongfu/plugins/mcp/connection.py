@@ -82,6 +82,11 @@ class Connection:
         """The last of what it wrote to its standard error, for people."""
         return clean(self._line.said, 4_000) if self._line else ""
 
+    def begin(self) -> None:
+        """`run` is about to be called."""
+        if self.usable:
+            self.state = "connecting"
+
     def stop(self) -> None:
         """Let go of it until `want` is called."""
         self._stopped = True

@@ -30,6 +30,7 @@ _READ: Final = 60.0
 _MOST: Final = 1_000
 _FEW: Final = 5  # tools that are named where a session opens
 _ENDING: Final = 4.0
+_LEAD: Final = 0.1
 
 
 class Thing(Base, frozen=True):
@@ -61,22 +62,25 @@ class Hub:
         self._tools: dict[str, tuple[object, tuple[RemoteTool, ...]]] = {}
         self._scope = anyio.CancelScope()
         self._running = 0
-        self._started = False
+        self.started = False
         self._ended = anyio.Event()
 
     # --- life ---
 
     def start(self, group: anyio.abc.TaskGroup) -> None:
         """Connect to all servers in the background, in tasks of `group`; once."""
-        if self._started:
+        if self.started:
             return
-        self._started = True
+        self.started = True
         self._running = 1
+        for connection in self.connections.values():
+            connection.begin()
         group.start_soon(self._run)
 
     async def _run(self) -> None:
         try:
             with self._scope:
+                await anyio.sleep(_LEAD)  # whatever set this off goes first: loading the SDK takes the interpreter
                 async with anyio.create_task_group() as group:
                     for connection in self.connections.values():
                         group.start_soon(connection.run)
@@ -93,7 +97,7 @@ class Hub:
 
     async def settled(self, seconds: float) -> None:
         """Wait until every server is there or is known not to be, `seconds` at most."""
-        if not self._started:
+        if not self.started:
             return
         with anyio.move_on_after(seconds):
             for connection in self.connections.values():
