@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 from gongfu.core.errors import UserError
 
-SCHEMA: Final = 5
+SCHEMA: Final = 6
 """The newest migration that this version knows."""
 
 APPLICATION: Final = 0x476F6E67
