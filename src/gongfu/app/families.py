@@ -92,12 +92,50 @@ def _web(parts: Parts) -> Toolset:
     return web_tools(parts)
 
 
+def _files(parts: Parts) -> Toolset:
+    from gongfu.app.file_families import files_family  # only when asked for
+
+    return files_family(parts)
+
+
+def _clock(_parts: Parts) -> Toolset:
+    from gongfu.toolkit.clock import clock_tools
+
+    return clock_tools()
+
+
+def _recall(parts: Parts) -> Toolset:
+    from gongfu.app.past import AppPast  # only when asked for
+    from gongfu.knowledge.notes import Notes
+    from gongfu.store.versions import Versions
+    from gongfu.toolkit.notebook import NotebookTools
+
+    app = parts.app
+
+    def notes(shared: bool) -> Notes:
+        return Notes(Versions(app.database, "note", "" if shared else str(app.workspace.root)))
+
+    return NotebookTools(notes, AppPast(app, parts.session.id))
+
+
+def _plan(parts: Parts) -> Toolset:
+    from gongfu.app.past import AppPast  # only when asked for
+    from gongfu.store.versions import Versions
+    from gongfu.toolkit.plans import PlanTools
+
+    app = parts.app
+    past = AppPast(app, parts.session.id)
+    return PlanTools(lambda: Versions(app.database, "plan", str(app.workspace.root)), parts.programs, past.unfinished)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
     makers: dict[str, Callable[[Parts], Toolset]] = {
         "web": _web,
         "edit": _edit,
+        "files": _files,
         "export": _export,
+        "clock": _clock,
         "code": _code,
         "desktop": _desktop,
         "git": _git,
