@@ -26,9 +26,10 @@ pytestmark = pytest.mark.anyio
 NASTY = st.one_of(
     st.sampled_from(
         [
-            "$(touch pwned)", "`touch pwned`", "'; touch pwned; '", '"; touch pwned; "', "\n touch pwned\n", "\\", "'", '"',
-            "!`touch pwned`", "$ARGUMENTS", "$1", "{{who}}", "@/etc/passwd", "a b", "", "${IFS}", "$'\\x27'", "#", "a\\'b",
-            "$2", "; touch pwned #", "| touch pwned", "&& touch pwned", "<(touch pwned)", "-n", "*", "~", "a[$(touch pwned)]",
+            "$(touch pwned)", "`touch pwned`", "'; touch pwned; '", '"; touch pwned; "', "\n touch pwned\n", "\\", "'",
+            '"', "!`touch pwned`", "$ARGUMENTS", "$1", "{{who}}", "@/etc/passwd", "a b", "", "${IFS}", "$'\\x27'", "#",
+            "a\\'b", "$2", "; touch pwned #", "| touch pwned", "&& touch pwned", "<(touch pwned)", "-n", "*", "~",
+            "a[$(touch pwned)]",
         ]
     ),
     st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), max_size=20),
@@ -41,11 +42,11 @@ LINES = [
     ('show "a $1 b"', ["a {0} b"]),
     ("show '$1'", ["$1"]),
     ("show '{{who}}'", ["{0}"]),
-    ('show "x" {{ who }} \'y\'', ["x", "{0}", "y"]),
+    ("show \"x\" {{ who }} 'y'", ["x", "{0}", "y"]),
     ('show "$(show "$1" | cat)"', None),
     ("show $(printf %s x) $1; show $1", None),
     ("show \\$1 '$2'", ["$1", "$2"]),
-    ("(show $1) && show \"it's $1\"", None),
+    ('(show $1) && show "it\'s $1"', None),
     ('show "a\\"$1"', ['a"{0}']),
     ("show \\\\$1", ["\\{0}"]),
 ]

@@ -67,8 +67,10 @@ class Bounds(Base, frozen=True):
     @property
     def floors(self) -> tuple[Floor, ...]:
         """What may not run in the turn."""
-        own = (Floor(name=self.command.split()[0], tools=self.tools),) if self.tools and self.command.split() else ()
-        return (*(self.mode.floors if self.mode else ()), *own)
+        mode = self.mode.floors if self.mode is not None else ()
+        if not self.tools:
+            return mode
+        return (*mode, Floor(name=self.command.partition(" ")[0], tools=(*self.tools, "find_tools")))
 
 
 class ModeChanged(Event, frozen=True, tag="mode_changed"):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from gongfu.core.base import Base
 from gongfu.core.display import Display, refusal_display
-from gongfu.core.events import QuestionAsked, ToolOutput, ToolStarted
+from gongfu.core.events import AnyEvent, QuestionAsked, ToolOutput, ToolStarted
 from gongfu.core.ids import new_id
 from gongfu.core.messages import CallPart, Message
 from gongfu.engine.guard import Guard, Hooks, Said
 from gongfu.engine.pending import Pending
 from gongfu.engine.permit import Denial, Permit
 from gongfu.engine.ruling import Ruling
-from gongfu.engine.stream import EventStream
 from gongfu.tools.protocol import Facts, Leave, Outcome, Tool
 
 
@@ -25,10 +24,18 @@ class Refused(Base, frozen=True):
     display: Display = {}
 
 
+class Shown(Protocol):
+    """Takes what happens to a call."""
+
+    def emit(self, *events: AnyEvent) -> None:
+        """Record or show `events`."""
+        ...
+
+
 class Context:
     """What a running call sees of the engine (`tools.protocol.CallContext`)."""
 
-    def __init__(self, call: CallPart, stream: EventStream, pending: Pending, room: int, leave: Leave) -> None:
+    def __init__(self, call: CallPart, stream: Shown, pending: Pending, room: int, leave: Leave) -> None:
         self.call_id = call.id
         self.room = room
         self.leave = leave
@@ -64,7 +71,7 @@ class Attempt:
         *,
         permit: Permit,
         pending: Pending,
-        stream: EventStream,
+        stream: Shown,
         turn: str = "",
         guard: Guard | None = None,
         hooks: Hooks | None = None,
@@ -101,7 +108,7 @@ class Attempt:
         if isinstance(leave, Denial):
             return Refused(text=leave.text, display=leave.display)
         if self._guard is not None and leave.write and leave.changes and _may_change(facts):
-            await self._guard.before_change(self._turn, facts.writes)
+            await self._guard.before_change(self._turn, (*facts.writes, *facts.below))
         self._stream.emit(ToolStarted(call=call.id, name=call.name, arguments=args, title=facts.title))
         started()
         context = Context(call, self._stream, self._pending, room, leave)
