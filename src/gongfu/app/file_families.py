@@ -6,8 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gongfu.app.earlier import earlier
+from gongfu.app.keeper import Keeper
 from gongfu.toolkit.comparing import CompareTools
 from gongfu.toolkit.many import ManyTools
+from gongfu.toolkit.moving import MoveTools
 from gongfu.toolkit.patching import PatchTools
 from gongfu.tools.protocol import Toolset
 
@@ -21,3 +23,14 @@ def edit_family(parts: Parts) -> Toolset:
     many = ManyTools(workspace, reads)
     compare = CompareTools(workspace, partial(earlier, parts.app))
     return (PatchTools(workspace, reads).apply_patch, compare.diff_files, many.edit_files, many.edit_lines)
+
+
+def files_family(parts: Parts) -> Toolset:
+    """append_file, copy_file, delete_file, file_info, move_file and write_chunk."""
+    app, session = parts.app, parts.session
+
+    def kept() -> bool:
+        return isinstance(session.guard, Keeper) and session.guard.holds
+
+    moving = MoveTools(app.workspace, parts.reads, env=app.options.env, kept=kept)
+    return (moving.copy_file, moving.delete_file, moving.move_file)

@@ -70,6 +70,11 @@ class Keeper:
                 self._emit(_event(after, "after"))
             self._warn(after)
 
+    @property
+    def holds(self) -> bool:
+        """Whether the running turn can be undone: how the files were before its first change is kept."""
+        return self._before is not None and not self._failed
+
     def close(self) -> None:
         """Close the store, if it was opened."""
         shelf, self._shelf = self._shelf, None

@@ -67,11 +67,23 @@ class ReadLog:
             self._seen[target] = self._seen.pop(path)
             self._moved.setdefault(path, []).append(target)
 
+    def copied(self, old: Path, new: Path) -> None:
+        """The same of a copy."""
+        for path in [p for p in self._seen if p == old or old in p.parents]:
+            target = new / path.relative_to(old)
+            self._seen[target] = self._seen[path]
+            self._moved.setdefault(path, []).append(target)
+
     def forget(self, path: Path) -> None:
         """The text of the file left the model's context, and with it what it knew of it under later paths."""
         self._seen.pop(path, None)
         for target in self._moved.pop(path, ()):
             self.forget(target)
+
+    def forget_below(self, path: Path) -> None:
+        """A file or a folder is gone."""
+        for known in [p for p in self._seen if p == path or path in p.parents]:
+            self._seen.pop(known)
 
     def fade(self, path: Path) -> None:
         """Only parts of the text are left in the model's context: it does not know the whole any more."""

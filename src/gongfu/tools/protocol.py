@@ -24,12 +24,15 @@ class Facts(Base, frozen=True):
     """What the policy and the person are told of one call before it runs.
 
     `paths` are absolute, after resolving links; `command` is a whole command line; `hosts` are names with ports.
-    `writes` are the paths among `paths` that would change. `title` is one short line; `preview` a display.
+    `writes` are the paths among `paths` that would change. `below` are further files that change in a folder of
+    `writes`: they are kept for an undo, and permission for the folder is permission for them.
+    `title` is one short line; `preview` a display.
     """
 
     access: tuple[Access, ...] = ()
     paths: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
     command: str = ""
     cwd: str = ""
     hosts: tuple[str, ...] = ()
