@@ -142,5 +142,7 @@ def families(parts: Parts) -> tuple[Family, ...]:
         "mcp": _mcp,
         "local": _local,
         "notify": _notify,
+        "recall": _recall,
+        "plan": _plan,
     }
     return tuple(Family(name, SHELF[name], lambda make=make: make(parts)) for name, make in makers.items())
