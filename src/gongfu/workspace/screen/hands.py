@@ -6,16 +6,18 @@ import sys
 import time
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gongfu.workspace.screen.orders import KEYS, Area, ScreenProblem, Told, UseKeys, UseMouse
 from gongfu.workspace.screen.programs import call, has, on_wayland, why_no_display
 from gongfu.workspace.screen.shots import camera
 
+if TYPE_CHECKING:
+    from gongfu.workspace.screen.xkeys import XKeyboard
+
 _INSTALL = "pip install 'gongfu[desktop]'"
 _STEPS = 20  # a drag in one jump is none for most programs
 _PAUSE = 0.012  # seconds between letters
-_NEW_LETTER = 0.03  # the same for one that no key has: it is given to a key first, and programs must notice
 _BUTTONS = {"left": "1", "middle": "2", "right": "3"}
 
 
@@ -160,14 +162,11 @@ class _Keyboard:
         self._keys = library.Key
 
     def type(self, text: str) -> None:
-        known: set[str] = set()
         for letter in text:
             key = {"\n": self._keys.enter, "\t": self._keys.tab}.get(letter, letter)
             self._hand.press(key)
             self._hand.release(key)
-            fresh = not letter.isascii() and letter not in known
-            known.add(letter)
-            time.sleep(_NEW_LETTER if fresh and sys.platform == "linux" else _PAUSE)
+            time.sleep(_PAUSE)
 
     def press(self, names: tuple[str, ...], hold: float) -> None:
         keys = [self._key(name) for name in names]
@@ -209,6 +208,10 @@ class _KeyboardByProgram:
             call("xdotool", "keyup", "+".join(keys))
 
 
-def _keyboard() -> _Keyboard | _KeyboardByProgram:
+def _keyboard() -> _Keyboard | _KeyboardByProgram | XKeyboard:
+    if sys.platform == "linux" and find_spec("Xlib") is not None:
+        from gongfu.workspace.screen.xkeys import XKeyboard  # only on X
+
+        return XKeyboard()
     library = _library("pynput.keyboard")
     return _KeyboardByProgram() if library is None else _Keyboard(library)
