@@ -128,6 +128,18 @@ def _plan(parts: Parts) -> Toolset:
     return PlanTools(lambda: Versions(app.database, "plan", str(app.workspace.root)), parts.programs, past.unfinished)
 
 
+def _python(parts: Parts) -> Toolset:
+    from gongfu.toolkit.python_tools import python_tools  # only when asked for
+
+    return python_tools(parts.app.workspace, parts.programs)
+
+
+def _packages(parts: Parts) -> Toolset:
+    from gongfu.toolkit.packages import package_tools  # only when asked for
+
+    return package_tools(parts.app.workspace, parts.programs)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
     makers: dict[str, Callable[[Parts], Toolset]] = {
@@ -139,6 +151,8 @@ def families(parts: Parts) -> tuple[Family, ...]:
         "code": _code,
         "desktop": _desktop,
         "git": _git,
+        "python": _python,
+        "packages": _packages,
         "mcp": _mcp,
         "local": _local,
         "notify": _notify,
