@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 import time
@@ -16,12 +17,25 @@ from gongfu.workspace.child import Child
 
 _TAIL: Final = 8 * 1024  # bytes of standard error that are kept
 _CHUNK: Final = 1 << 16
+_MOMENT: Final = 0.2  # seconds between the end of its output and its own
 _WAIT: Final = 0.05  # seconds between looks at an input that is full, at most
+
+
+class _Spoken(Child):
+    """A child whose output may end before it does."""
+
+    on_eof: Callable[[], None] | None = None
+
+    def _end_of_output(self) -> None:
+        super()._end_of_output()
+        if self.on_eof is not None:
+            self.on_eof()
 
 
 class Served:
     """A running program. `on_line` gets each line of its output without the line break; `on_over` is called when it
-    has ended, and when a line is `longest` bytes long and not over: then nothing more is read (`too_long` is True).
+    has ended or closed its output, and when a line is `longest` bytes long and not over (`too_long` is True): nothing
+    more is read then.
 
     It gets its own group and no terminal. OSError or ValueError when it cannot be started.
     """
@@ -46,7 +60,7 @@ class Served:
         self._said = bytearray()
         ours, theirs = os.pipe()
         try:
-            self._child = Child(
+            self._child = _Spoken(
                 argv, cwd=cwd, env=env, stdin=None, stderr=theirs, on_output=self._output, on_over=self._over
             )
         except BaseException:
@@ -54,6 +68,7 @@ class Served:
             raise
         finally:
             os.close(theirs)
+        self._child.on_eof = self._closed
         threading.Thread(target=self._listen, args=(ours,), daemon=True, name=f"gongfu-stderr-{self.pid}").start()
 
     @property
@@ -116,6 +131,10 @@ class Served:
             self._deaf = True
             self._buffer.clear()
             self._on_over()
+
+    def _closed(self) -> None:
+        """Its output has ended. It gets a moment to end as well, so that it is known how."""
+        asyncio.get_running_loop().call_later(_MOMENT, self._over)
 
     def _over(self) -> None:
         if not self._deaf:

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 
 from gongfu.core.errors import ToolFailure, root_of
@@ -29,6 +28,7 @@ T = TypeVar("T")
 
 _LONGEST_PAUSE: Final = 60.0
 _QUIET: Final = 0.2  # seconds in which changes of a list are taken together
+_CLOSED: Final = ("Connection closed", "SSE stream")  # the SDK's words; servers have other errors of the same code
 _STEADY: Final = 10.0  # seconds after which a connection counts as one that works
 
 
@@ -95,7 +95,7 @@ class Connection:
     def want(self) -> None:
         """It is needed: a pause before the next try ends, one that was stopped starts again."""
         self._stopped = False
-        if self.state in ("idle", "waiting", "failed", "login"):
+        if self.state in ("idle", "waiting", "failed", "login") and self._settled.is_set():
             self._settled = anyio.Event()
         self._wanted.set()
 
@@ -145,12 +145,13 @@ class Connection:
         from pydantic import ValidationError
 
         name = line(self.server.name, 60)
+        way = self._line
         try:
             return await request
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
-                await anyio.lowlevel.checkpoint()  # the reason comes with the end of the connection
-                why = self._line.why if self._line and self._line.why else "the connection was closed"
+            closed = error.code == CONNECTION_CLOSED and error.message.startswith(_CLOSED)
+            if closed or (way is not None and way.why):
+                why = way.why if way is not None and way.why else "the connection was closed"
                 raise ToolFailure(f"The MCP server {name} fell silent during {what}: {why}.{effect}") from error
             raise ToolFailure(f"{name}: {clean(str(error), 2_000)}") from error
         except ValidationError as error:
@@ -178,21 +179,27 @@ class Connection:
 
     async def _rest(self) -> None:
         """Wait until it is time for another try, or somebody wants one."""
-        self._wanted = anyio.Event()
         if self._stopped:
             self.state, self.error = "idle", ""
         elif self.state != "login":
             self._falls += 1
             given_up = self._falls >= self._around.tries or self.error.startswith("there is no program")
             self.state = "failed" if given_up else "waiting"
-        self._settled.set()
+        if not self._wanted.is_set():
+            self._settled.set()
         pause = min(self._around.pause * 2 ** (self._falls - 1), _LONGEST_PAUSE) if self.state == "waiting" else None
         with anyio.move_on_after(None if pause is None else pause * random.uniform(0.7, 1.3)):  # noqa: S311 - jitter
             await self._wanted.wait()
+        self._wanted = anyio.Event()
 
     def _fell(self, error: BaseException) -> None:
+        from mcp.client.auth import OAuthFlowError
+
         from gongfu.plugins.mcp.oauth import NeedsLoginError
 
+        if isinstance(error, OAuthFlowError):
+            self.state, self.error = "login", f"the login did not work: {line(str(error), 300)}"
+            return
         line_ = self._line
         status = line_.status if line_ else 0
         if isinstance(error, NeedsLoginError) or status == 401:
@@ -268,6 +275,9 @@ class Connection:
 
     def _wake(self, *, listed: bool = False) -> None:
         """Something happened: the server fell, or (`listed`) says that a list of its has changed."""
+        if self._client is not None and self._line is not None and self._line.why:
+            self._client, self.state, self.error = None, "waiting", self._line.why
+            self._settled = anyio.Event()
         self._listed = self._listed or listed
         self._news.set()
 
@@ -323,8 +333,14 @@ class Connection:
 
 
 def load_sdk() -> None:
-    """Import what connections need of the SDK."""
+    """Import what connections need of the SDK. What it logs is for its developers: it would land on the screen."""
+    import logging
     from importlib import import_module
 
     for name in ("mcp.client.client", "mcp.client.streamable_http", "mcp.client.sse", "httpx2"):
         import_module(name)
+    for name in ("mcp", "client"):
+        logger = logging.getLogger(name)
+        logger.propagate = False
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())
