@@ -174,9 +174,7 @@ def _between(start: Moment, end: Moment, weekend: frozenset[int], *, until_today
         lines.append(" ".join(parts) + (f" (age {years})" if until_today and days > 0 else ""))
     work = count_work(start.day, end.day, weekend)
     off = ", ".join(ENGLISH_DAYS[n][:3] for n in sorted(weekend)) or "none"
-    lines.append(
-        f"{work:,} working day{_s(work)}, the first day not counted (weekend: {off}; public holidays are counted in)"
-    )
+    lines.append(f"{work:,} working day{_s(work)}, the first day not counted (weekend: {off}; holidays are counted in)")
     return _outcome("\n".join(lines), first)
 
 

@@ -16,7 +16,7 @@ from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.code_apart import Order, Question, Reply, ask_jedi
 from gongfu.toolkit.code_python import packages, sources
-from gongfu.toolkit.code_target import Source, Target, check_name, completed, find_target, named, read_source
+from gongfu.toolkit.code_target import CODE, Source, Target, check_name, completed, find_target, named, read_source
 from gongfu.toolkit.grep import in_thread
 from gongfu.toolkit.places import Places
 from gongfu.toolkit.programs import Programs
@@ -115,7 +115,7 @@ class CodeTools:
         if not found:
             raise ToolFailure(f"nothing is known of {one_line(name) or 'it'}{note and f' ({note})'}")
         texts = [_described(spot, self._workspace) for spot in found[:5]]
-        return _outcome("\n\n".join(texts), note, one_line(found[0].signature or found[0].name, 80))
+        return _outcome("\n\n".join(texts), note, one_line(found[0].signature or found[0].name or found[0].docs, 80))
 
     @tool(access=("read", "execute"), facts=_facts, claims=_claims)
     async def completion(self, ctx: CallContext, path: str, line: int, after: str = "", column: int = 0) -> Outcome:
@@ -143,10 +143,15 @@ class CodeTools:
             reply = await self.ask(do, target)
             return list(reply.spots), "not all files were looked at: time was up" if reply.partial else ""
         server = self._servers.answerer(source.path, ctx)
-        if server is None:
-            found, note = await self._by_name(target.word or name, declared=do != "references")
-            return found, f"{note}; {self._servers.lacking(source.path)}"
-        return await _of_server(server, do, target), ""
+        try:
+            if server is not None:
+                return await _of_server(server, do, target), ""
+            why = self._servers.lacking(source.path)
+        except ToolFailure as failure:
+            why = str(failure)
+        kinds = self._servers.kinds(source.path)
+        found, note = await self._by_name(target.word or name, declared=do != "references", kinds=kinds)
+        return found, f"{note}; {why}"
 
     async def _of_name(self, do: Question, name: str) -> tuple[list[Spot], str]:
         if not name:
@@ -173,10 +178,12 @@ class CodeTools:
             return spots, note
         return await self._by_name(name, declared=False)
 
-    async def _by_name(self, name: str, *, declared: bool) -> tuple[list[Spot], str]:
+    async def _by_name(self, name: str, *, declared: bool, kinds: frozenset[str] = CODE) -> tuple[list[Spot], str]:
         until = time.monotonic() + _SECONDS
         found, whole = await in_thread(
-            lambda stop: named(self._workspace, name, lambda: stop() or time.monotonic() > until, declared=declared)
+            lambda stop: named(
+                self._workspace, name, lambda: stop() or time.monotonic() > until, declared=declared, kinds=kinds
+            )
         )
         return found, "found by name, not by meaning" if whole else "found by name; not all files were looked at"
 

@@ -18,7 +18,7 @@ MAX_SOURCE = 4 * 1024 * 1024
 MAX_NAME = 500
 _ENDS = r"\r\n|\n|\r"
 _WORD = r"[\w$]+"
-_CODE = frozenset(
+CODE = frozenset(
     [
         ".py",
         ".pyi",
@@ -232,8 +232,18 @@ def declared_in(source: Source, name: str) -> list[Spot]:
     return found
 
 
-def named(workspace: Workspace, name: str, stop: Callable[[], bool], *, declared: bool) -> tuple[list[Spot], bool]:
-    """Where files of the workspace declare `name`, or speak of it as a whole word; whether all were looked at."""
+def named(
+    workspace: Workspace,
+    name: str,
+    stop: Callable[[], bool],
+    *,
+    declared: bool,
+    kinds: frozenset[str] = CODE,
+) -> tuple[list[Spot], bool]:
+    """Where files of the workspace declare `name`, or speak of it as a whole word; whether all were looked at.
+
+    `kinds` are the suffixes of the files.
+    """
     last = _tail(name)
     pattern = re.compile(rf"(?<![\w$]){re.escape(last)}(?![\w$])")
     raw = last.encode("utf-8", "replace")
@@ -241,7 +251,7 @@ def named(workspace: Workspace, name: str, stop: Callable[[], bool], *, declared
     for count, path in enumerate(walk(workspace.root, workspace)):
         if stop() or count > _MOST_FILES or len(found) >= (_MOST_FOUND if declared else 2000):
             return found, False
-        if path.suffix.lower() not in _CODE:
+        if path.suffix.lower() not in kinds:
             continue
         source = _quick(path, raw, workspace)
         if source is None:

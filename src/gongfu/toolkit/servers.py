@@ -13,8 +13,9 @@ from gongfu.knowledge.lsp.pool import Pool
 from gongfu.knowledge.lsp.server import LanguageServer, Place, Problem, ServerFailed
 from gongfu.knowledge.lsp.servers import SERVERS, Found, Server, find_server, language_of, servers_for
 from gongfu.knowledge.lsp.wire import lines_of
-from gongfu.toolkit.code_target import MAX_SOURCE, Source, Target
+from gongfu.toolkit.code_target import MAX_SOURCE, Source, Target, named
 from gongfu.toolkit.confined import settled_note
+from gongfu.toolkit.grep import in_thread
 from gongfu.toolkit.programs import Programs
 from gongfu.toolkit.spots import Candidate, Spot
 from gongfu.tools.protocol import CallContext, Facts
@@ -23,6 +24,7 @@ from gongfu.workspace.protect import why_protected
 from gongfu.workspace.root import Workspace
 from gongfu.workspace.sandbox.confinement import Launch
 
+_MOST_BESIDE = 20
 Got = TypeVar("Got")
 Question: TypeAlias = Callable[[LanguageServer], Awaitable[Got]]
 
@@ -31,7 +33,7 @@ class ServerTools:
     """The language servers of one session."""
 
     def __init__(self, workspace: Workspace, programs: Programs, known: tuple[Server, ...] = SERVERS) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
         self._root = workspace.root
         self._programs = programs
         self._known = known
@@ -41,6 +43,11 @@ class ServerTools:
     def find(self, path: Path) -> Found | None:
         """The installed server for a file."""
         return find_server(path, self._root, self._programs.given, self._known)
+
+    def kinds(self, path: Path) -> frozenset[str]:
+        """The suffixes of files in the same language as a file, and of those that go with it."""
+        possible = servers_for(path, self._known)
+        return frozenset(possible[0].files) if possible else frozenset((path.suffix.lower(),))
 
     def facts(self, path: Path, paths: tuple[str, ...], title: str) -> Facts:
         """What a call about a file touches: a server is a program, and may run what the project configures."""
@@ -79,8 +86,8 @@ class ServerTools:
 
     def lines(self, path: Path, server: Server) -> tuple[str, ...]:
         """The lines of a file that a server named: of code in its languages only, since it may name any file."""
-        located = self._workspace.locate(str(path))
-        if not language_of(server, located.path) or why_protected(located.path, self._workspace, write=False):
+        located = self.workspace.locate(str(path))
+        if not language_of(server, located.path) or why_protected(located.path, self.workspace, write=False):
             return ()
         try:
             return tuple(lines_of(read_text_file(located.path, MAX_SOURCE).text))
@@ -112,7 +119,23 @@ class Answerer(Base, frozen=True):
 
     async def references(self, target: Target) -> list[Spot]:
         """Where it is used."""
-        return self._spots(await self._ask(lambda s: s.references(*_at(target))), target.source)
+        others = await self._speaking(target) if self.found.server.short else []
+
+        async def question(server: LanguageServer) -> list[Place]:
+            await server.look_at(others)
+            return await server.references(*_at(target))
+
+        return self._spots(await self._ask(question), target.source)
+
+    async def _speaking(self, target: Target) -> list[tuple[Path, str]]:
+        """Other files with the word of a place in them, some of them."""
+        kinds = frozenset(self.found.server.files)
+        found, _ = await in_thread(
+            lambda stop: named(self.servers.workspace, target.word, stop, declared=False, kinds=kinds)
+        )
+        paths = dict.fromkeys(spot.path for spot in found if spot.path != str(target.source.path))
+        some = [Path(p) for p in list(paths)[:_MOST_BESIDE]]
+        return [(p, "\n".join(self.servers.lines(p, self.found.server))) for p in some]
 
     async def hover(self, target: Target) -> list[Spot]:
         """What is said of it."""
@@ -140,7 +163,7 @@ class Answerer(Base, frozen=True):
                 server = await self.servers.get(self.found, self.ctx)
                 answer = await question(server)
         except ServerFailed as error:
-            raise ToolFailure(f"{name} gave no answer: {error}. search_text finds names without it.") from None
+            raise ToolFailure(f"{name} gave no answer: {error}") from None
         self.servers.worked(self.found)
         return answer
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -199,8 +200,9 @@ class Client:
     def _over(self) -> None:
         code = self._child.code
         self._side.drain()
-        last = self._errors.decode("utf-8", "replace").strip().splitlines()[-1:]
-        said = f": {last[0][:300]}" if last else ""
+        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+        telling = [line for line in lines if re.search(r"(?i)error|panic|fatal|exception|not found|cannot", line)]
+        said = f": {(telling or lines)[-1].strip()[:300]}" if lines else ""
         self.fail(f"it ended{f' with code {code}' if code is not None else ''}{said}")
 
     def fail(self, why: str) -> None:

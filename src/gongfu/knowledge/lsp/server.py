@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,10 +23,12 @@ __all__ = ["LanguageServer", "Place", "Problem", "ServerFailed", "Word"]
 START = 60.0
 ANSWER = 30.0
 SETTLE = 60.0  # seconds that a server gets to read the project before the first question
+_BEGIN = 5.0  # seconds after which one that should read the project is held not to tell of it
 _QUIET = 0.4  # without progress for so long it is held to be ready
 _MOST_OPEN = 24
 _MOST_PLACES = 5000
 _PUBLISHED = 8.0  # seconds in which a server that publishes problems should have done so
+_LOOK = 3.0  # seconds for the files beside it
 _MOST_FILES = 500  # whose published problems are kept
 
 
@@ -75,6 +77,7 @@ class LanguageServer:
         self._working: set[str] = set()
         self._moved = time.monotonic()
         self._quiescent: bool | None = None
+        self._begun = False
         self._ready = False
         self._abilities: dict[str, Any] = {}
         self._unit: Unit = "utf-16"
@@ -132,6 +135,14 @@ class LanguageServer:
         result = await self._at("textDocument/definition", path, text, line, column)
         return list(self._places(result))
 
+    async def look_at(self, files: Sequence[tuple[Path, str]]) -> None:
+        """Let the server know files that a question is not about; it gets a moment to read them."""
+        for path, text in files:
+            self._sync(path, text)
+        ends = time.monotonic() + _LOOK
+        while any(path not in self._problems for path, _ in files) and time.monotonic() < ends and self.alive:
+            await self._news(0.05)
+
     async def references(self, path: Path, text: str, line: int, column: int) -> list[Place]:
         """Where the symbol at a place is used, its definition among them."""
         self._can("referencesProvider", "references")
@@ -153,7 +164,7 @@ class LanguageServer:
         found.sort(key=lambda item: str(item.get("sortText") or item.get("label") or ""))
         return [
             Word(
-                name=str(item.get("label", "")),
+                name=str(item.get("label", "")).strip(),
                 kind=COMPLETIONS.get(item.get("kind"), ""),
                 detail=str(item.get("detail") or ""),
             )
@@ -272,6 +283,7 @@ class LanguageServer:
         kind = cast("dict[str, Any]", value).get("kind") if isinstance(value, dict) else None
         if kind == "begin" and len(self._working) < 1000:
             self._working.add(token)
+            self._begun = True
         elif kind == "end":
             self._working.discard(token)
         self._stir()
@@ -293,7 +305,7 @@ class LanguageServer:
                 break
             if self._quiescent is None and not self._working:
                 waited = time.monotonic() - begun
-                if quiet >= _QUIET and waited >= (2.0 if slow else 0.0):
+                if quiet >= _QUIET and waited >= (_BEGIN if slow and not self._begun else 0.0):
                     break
             await self._news(0.1)
         self._ready = True

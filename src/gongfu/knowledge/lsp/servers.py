@@ -13,7 +13,8 @@ from gongfu.workspace.environment import search_path
 
 class Server(Base, frozen=True):
     """One language server. `files` gives the language identifier by suffix (or whole name) of a file, `options` are
-    those of its initialisation; `install` is the one command that brings it. `slow` ones first read the whole project.
+    those of its initialisation; `install` is the one command that brings it. `slow` ones first read the whole project,
+    those that are `short` know little of files that are not open.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Server(Base, frozen=True):
     options: Mapping[str, Any] = {}
     settings: Mapping[str, Any] = {}
     slow: bool = False
+    short: bool = False
 
 
 _C = {
@@ -42,7 +44,7 @@ SERVERS: Final[tuple[Server, ...]] = (
     Server("pylsp", ("pylsp",), _PYTHON, "pip install python-lsp-server"),
     Server(
         "typescript-language-server", ("typescript-language-server", "--stdio"), _JS,
-        "npm install -g typescript typescript-language-server",
+        "npm install -g typescript typescript-language-server", slow=True,
     ),
     Server("deno", ("deno", "lsp"), _JS, "npm install -g deno", options={"enable": True}),
     Server(
@@ -53,7 +55,9 @@ SERVERS: Final[tuple[Server, ...]] = (
         "rust-analyzer", ("rust-analyzer",), {".rs": "rust"}, "rustup component add rust-analyzer", slow=True,
         options={"cachePriming": {"enable": False}},
     ),
-    Server("clangd", ("clangd", "--background-index=false", "--log=error"), _C, "sudo apt-get install clangd"),
+    Server(
+        "clangd", ("clangd", "--background-index=false", "--log=error"), _C, "sudo apt-get install clangd", short=True,
+    ),
     Server("ccls", ("ccls",), _C, "sudo apt-get install ccls"),
     Server("jdtls", ("jdtls",), {".java": "java"}, "brew install jdtls", slow=True),
     Server("kotlin-lsp", ("kotlin-lsp", "--stdio"), {".kt": "kotlin", ".kts": "kotlin"}, "brew install kotlin-lsp"),
@@ -132,9 +136,20 @@ def find_server(path: Path, root: Path, env: Mapping[str, str], known: tuple[Ser
             if program.is_file() and os.access(program, os.X_OK):
                 return Found(server=server, argv=(str(program), *server.argv[1:]))
         found = which(server.argv[0], path=places)
-        if found is not None:
+        if found is not None and not _is_empty_proxy(Path(found), env):
             return Found(server=server, argv=(found, *server.argv[1:]))
     return None
+
+
+def _is_empty_proxy(program: Path, env: Mapping[str, str]) -> bool:
+    """Whether a program is only rustup's stand-in for one that none of its toolchains has."""
+    try:
+        if not program.samefile(program.with_name(f"rustup{program.suffix}")):
+            return False
+    except OSError:
+        return False
+    home = env.get("RUSTUP_HOME") or str(Path(env.get("HOME") or env.get("USERPROFILE") or "/") / ".rustup")
+    return not any(Path(home).glob(f"toolchains/*/bin/{program.name}"))
 
 
 def _own(root: Path) -> Iterator[Path]:
