@@ -1,8 +1,8 @@
 """Arguments that no schema foresees, for every tool that there is, through the whole loop.
 
-Tried: 60 calls a tool (12 tools) with each argument from a list of values that have hurt programs before, some missing,
-some that no tool has. Each gets one result in words, no tool fails through a fault of its own, nothing is left running,
-nothing outside the workspace is touched, and the session goes on.
+Tried: 60 calls of each tool that every request carries, each argument from a list of values that have hurt programs
+before, some missing, some that no tool has. Each gets one result in words, no tool fails through a fault of its own,
+nothing is left running, nothing outside the workspace is touched, and the session goes on.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from gongfu.core.events import AnswerReceived, ToolFinished, WarningRaised
 from gongfu.models.protocol import Request
 from gongfu.models.scripted import Call, Say, Scripted
 from gongfu.models.scripted.script import Step
+from gongfu.toolkit.catalog import CORE
 
 from .cast import Run, opened, workplace
 
@@ -69,10 +70,7 @@ class Wild:
         return Call(self._name, arguments(self._dice, schema))
 
 
-NAMES = [
-    "ask_user", "edit_file", "find_files", "list_files", "read_file", "recall", "search_text", "shell", "shell_job",
-    "task", "todo", "write_file",
-]  # fmt: skip
+NAMES = sorted(name for names in CORE.values() for name in names)
 
 
 @pytest.mark.parametrize("name", NAMES)
