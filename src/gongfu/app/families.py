@@ -121,11 +121,19 @@ def _recall(parts: Parts) -> Toolset:
 def _plan(parts: Parts) -> Toolset:
     from gongfu.app.past import AppPast  # only when asked for
     from gongfu.store.versions import Versions
+    from gongfu.toolkit.modes import ModeTools
     from gongfu.toolkit.plans import PlanTools
 
     app = parts.app
     past = AppPast(app, parts.session.id)
-    return PlanTools(lambda: Versions(app.database, "plan", str(app.workspace.root)), parts.programs, past.unfinished)
+    plans = PlanTools(lambda: Versions(app.database, "plan", str(app.workspace.root)), parts.programs, past.unfinished)
+    return (*plans, *ModeTools(parts.session, app.modes))
+
+
+def _settings(parts: Parts) -> Toolset:
+    from gongfu.app.own_tools import settings_tools  # only when asked for
+
+    return settings_tools(parts)
 
 
 def _python(parts: Parts) -> Toolset:
@@ -140,10 +148,17 @@ def _packages(parts: Parts) -> Toolset:
     return package_tools(parts.app.workspace, parts.programs)
 
 
+def _browser(parts: Parts) -> Toolset:
+    from gongfu.app.online import browser_family  # the same
+
+    return browser_family(parts)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
     makers: dict[str, Callable[[Parts], Toolset]] = {
         "web": _web,
+        "browser": _browser,
         "edit": _edit,
         "files": _files,
         "export": _export,
@@ -158,5 +173,6 @@ def families(parts: Parts) -> tuple[Family, ...]:
         "notify": _notify,
         "recall": _recall,
         "plan": _plan,
+        "settings": _settings,
     }
     return tuple(Family(name, SHELF[name], lambda make=make: make(parts)) for name, make in makers.items())
