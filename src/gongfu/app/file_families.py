@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from gongfu.app.earlier import earlier
 from gongfu.app.keeper import Keeper
+from gongfu.toolkit.appending import AppendTools
 from gongfu.toolkit.comparing import CompareTools
+from gongfu.toolkit.info import InfoTools
 from gongfu.toolkit.many import ManyTools
 from gongfu.toolkit.moving import MoveTools
 from gongfu.toolkit.patching import PatchTools
@@ -33,4 +35,10 @@ def files_family(parts: Parts) -> Toolset:
         return isinstance(session.guard, Keeper) and session.guard.holds
 
     moving = MoveTools(app.workspace, parts.reads, env=app.options.env, kept=kept)
-    return (moving.copy_file, moving.delete_file, moving.move_file)
+    appending = AppendTools(app.workspace, parts.reads)
+    parts.closing.append(appending.close)
+    info = InfoTools(app.workspace, app.options.env)
+    return (
+        appending.append_file, appending.write_chunk, info.file_info, moving.copy_file, moving.delete_file,
+        moving.move_file,
+    )  # fmt: skip

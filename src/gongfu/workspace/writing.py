@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -95,13 +96,14 @@ def check_writable(folder: Folder, name: str) -> None:
         os.close(folder.open(name, os.O_WRONLY))
 
 
-def write_new(folder: Folder, name: str, target: str, data: bytes) -> None:
+def write_new(folder: Folder, name: str, target: str, data: bytes | Iterable[bytes]) -> None:
     """Write `data` to a new file that looks like `target` (if that exists) and is safe on disk."""
     descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with suppress(FileNotFoundError):
             _look_like(descriptor, folder, target)
-        _write_all(descriptor, data)
+        for piece in (data,) if isinstance(data, bytes) else data:
+            _write_all(descriptor, piece)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
