@@ -37,3 +37,21 @@ def web_tools(parts: Parts) -> Toolset:
         return client_of(app, [link_of(web.github).place])
 
     return (SearchTools(web, engines).web_search, GithubTools(web.github, app.options.env, github).github_search)
+
+
+def browser_family(parts: Parts) -> Toolset:
+    """The tools of the browser, which ends with the session."""
+    from gongfu.toolkit.browser import browser_tools
+    from gongfu.toolkit.browser_session import Browsing
+
+    app, session = parts.app, parts.session
+
+    def kept(data: bytes) -> str:
+        name = app.artifacts.put(session.id, data)
+        return f"{name}: {app.artifacts.all(session.id)[name]}"
+
+    browsing = Browsing(app.settings.web, app.options.env, lambda: parts.programs.env, kept)
+    parts.closing.append(browsing.close)
+    return browser_tools(
+        browsing, lambda: app.artifacts.writer(session.id), lambda data: app.artifacts.put(session.id, data)
+    )

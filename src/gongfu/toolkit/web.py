@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 
 from gongfu.core.display import text_display
-from gongfu.core.errors import ToolFailure, UserError
+from gongfu.core.errors import ToolFailure
 from gongfu.core.messages import ImagePart
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome
@@ -25,7 +24,6 @@ _ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/pla
 _MAX_IMAGE = 5 * 1024 * 1024
 _MAX_SIDE = 8000
 _CONVERT_SECONDS = 45
-_NOTICE = 256  # bytes kept for the line that says how to go on
 _PDF_ROOM = 4_000_000
 
 
@@ -61,6 +59,7 @@ class WebTools:
         from gongfu.toolkit.pictures import picture_of
         from gongfu.toolkit.web_client import failed
         from gongfu.toolkit.web_guard import link_of
+        from gongfu.toolkit.web_view import paged
 
         if offset < 1:
             raise ToolFailure(f"offset must be at least 1; arrived: {offset}")
@@ -76,7 +75,10 @@ class WebTools:
         if picture is not None:
             return _image(answer, picture)
         text, about = await self._text(answer, raw)
-        return self._view(text, about, offset, ctx.room)
+        shown = paged(text, offset, ctx.room, self._artifact)
+        return Outcome(
+            text=shown.text, display=text_display("", f"{about}, {shown.total:,} lines"), spill=shown.spill
+        )  # fmt: skip
 
     async def _text(self, answer: Answer, raw: bool) -> tuple[str, str]:
         """What the answer says, below a line that says where it is from, and a few words on it for the person."""
@@ -108,40 +110,6 @@ class WebTools:
         if page.kind == "text/html" and not raw and len(text) < 300 and b"<script" in answer.body.lower():
             notes.append("[little text: the page is built by scripts; browser_open shows such pages]")
         return "\n\n".join([_head(answer, page.title), text or "(no text)", *notes]), page.kind
-
-    def _view(self, text: str, about: str, offset: int, room: int) -> Outcome:
-        from gongfu.tools.output import rows
-
-        data = text.encode()
-        lines = [line.decode("utf-8", "replace") for line in rows(BytesIO(data))]
-        summary = f"{about}, {len(lines):,} lines"
-        if offset == 1 and len(data) <= room:
-            return Outcome(text=text, display=text_display("", summary))
-        if offset > len(lines):
-            raise ToolFailure(f"there is no line {offset:,}: the page has {len(lines):,} lines")
-        shown: list[str] = []
-        left = room - _NOTICE
-        for line in lines[offset - 1 :]:
-            left -= len(line.encode()) + 1
-            if left < 0 and shown:
-                break
-            shown.append(line)
-        last = offset + len(shown) - 1
-        note, spill = f"lines {offset:,}-{last:,} of {len(lines):,}", ""
-        if last < len(lines):
-            spill, kept = self._keep(data)
-            note += f"; {kept}offset={last + 1} goes on"
-        shown.append(f"[{note}]")
-        return Outcome(text="\n".join(shown), display=text_display("", summary), spill=spill)
-
-    def _keep(self, data: bytes) -> tuple[str, str]:
-        """Keep the whole text: where, and the beginning of how to read on."""
-        try:
-            with self._artifact() as writer:
-                writer.write(data)
-        except UserError:  # the disk is full: the page can be fetched once more
-            return "", ""
-        return str(writer.path), f"recall id={writer.id} "
 
 
 def _head(answer: Answer, title: str) -> str:

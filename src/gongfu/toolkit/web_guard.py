@@ -274,8 +274,8 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def refusal(place: str, kind: Kind, addresses: Sequence[str] = ()) -> str:
-    """Why a place is not reached, and what would change that."""
+def refusal(place: str, kind: Kind, addresses: Sequence[str] = (), *, agree: bool = True) -> str:
+    """Why a place is not reached, and what would change that; `agree`: whether the browser may be asked for it."""
     host = split_port(place)[0]
     others = [a for a in addresses if a != host]
     via = f" ({', '.join(others[:3])})" if others else ""
@@ -284,7 +284,7 @@ def refusal(place: str, kind: Kind, addresses: Sequence[str] = ()) -> str:
             f"{place} was looked up as {addresses[0]}, which is no public address: a proxy program here answers every "
             f"name so. Nothing was sent. The person can add {_FAKE} to web.allow_hosts in the settings."
         )
-    more = " browser_open can open it when the person agrees." if kind in NEAR else ""
+    more = " browser_open can open it when the person agrees." if agree and kind in NEAR else ""
     what = "an address for cloud metadata" if kind == "metadata" else kind
     what = f"a {kind} address" if kind in ("link-local", "multicast", "reserved") else what
     return (

@@ -1,0 +1,78 @@
+"""A rendered page as an outline for the model: what can be seen, and the number of what can be used."""
+
+from __future__ import annotations
+
+import re
+
+_LINE = r"( *)- (.*)"
+_ROLE = r"([a-z]+)(?: (\"(?:[^\"\\]|\\.)*\"|/(?:[^/\\]|\\.)*/))?((?: \[[^\]]*\])*)(:?)(?: (.*))?"
+_WRAPPERS = re.findall(
+    r"\w+",
+    "generic group rowgroup list paragraph document none presentation main region banner contentinfo strong emphasis "
+    "navigation article",
+)
+_USED = re.findall(
+    r"\w+",
+    "link button textbox searchbox checkbox radio combobox listbox option slider spinbutton switch tab menuitem "
+    "menuitemcheckbox menuitemradio treeitem iframe",
+)
+
+
+def outline(snapshot: str) -> str:
+    """The page as lines, from the library's tree of roles: wrappers are left out, numbers (`[e7]`) stand at what can
+    be clicked or filled in, the address of a link behind it."""
+    lines: list[str] = []
+    dropped: list[int] = []  # the depths of wrappers that are left out
+    for raw in snapshot.splitlines():
+        found = re.fullmatch(_LINE, raw)
+        if found is None:
+            continue
+        depth, rest = len(found[1]) // 2, found[2].strip("'") if found[2].startswith("'") else found[2]
+        while dropped and dropped[-1] >= depth:
+            dropped.pop()
+        if rest.startswith("/url: ") and lines:
+            lines[-1] += f" -> {rest[6:]}"
+            continue
+        if rest.startswith("/"):
+            continue
+        shown = "  " * (depth - len(dropped))
+        text = _told(rest)
+        if text:
+            lines.append(shown + text)
+        else:
+            dropped.append(depth)
+    return "\n".join(lines)
+
+
+def _told(rest: str) -> str:
+    """One line; "" for a wrapper without words of its own."""
+    found = re.fullmatch(_ROLE, rest)
+    if found is None:
+        return rest
+    role, name, marks, _, text = found.groups()
+    text = _unquoted(text)
+    if role == "text":
+        return text
+    if role == "heading":
+        level = re.search(r"\[level=(\d)\]", marks)
+        return f"{'#' * int(level[1] if level else 2)} {_unquoted(name) or text}"
+    known = re.findall(r"\[([^\]]*)\]", marks)
+    number = next((mark[4:] for mark in known if mark.startswith("ref=")), "")
+    pressed = "cursor=pointer" in known
+    state = [m for m in known if not m.startswith(("ref=", "cursor=", "active"))]
+    used = role in _USED or (pressed and role in _WRAPPERS)
+    if role in _WRAPPERS and not used:
+        return " ".join(filter(None, [_unquoted(name), text]))
+    words = ["click" if role in _WRAPPERS else role, name or "", f"[{number}]" if used and number else ""]
+    words += [f"({mark})" for mark in state] + ([f": {text}"] if text else [])
+    return " ".join(filter(None, words)).replace(" : ", ": ")
+
+
+def _unquoted(name: str | None) -> str:
+    return re.sub(r"\\(.)", r"\1", name[1:-1]) if name and name.startswith('"') else name or ""
+
+
+def news(before: str, after: str) -> str:
+    """The lines of an outline that were not in the one before."""
+    old = {line.strip() for line in before.splitlines()}
+    return "\n".join(line.strip() for line in after.splitlines() if line.strip() not in old)
