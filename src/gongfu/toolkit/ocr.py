@@ -88,7 +88,7 @@ class Reader:
     async def page(self, data: bytes, number: int, ctx: CallContext) -> bytes:
         """The picture of a page of a PDF."""
         if is_met(_PDFTOPPM, self._programs.given):
-            argv = ["pdftoppm", "-png", "-r", "200", "-f", str(number), "-l", str(number), "-singlefile", "-", "-"]
+            argv = ["pdftoppm", "-png", "-r", "200", "-f", str(number), "-l", str(number), "-singlefile", "-"]
             ran = await self._programs.run(argv, ctx, stdin=data, timeout=_SECONDS, keep=_KEEP)
             start = ran.how.output.find(b"\x89PNG")
             if start < 0:
@@ -134,11 +134,12 @@ class Reader:
             why = "it took too long" if ran.how.why_ended != "exit" else ran.text.strip()[-300:]
             raise ToolFailure(f"tesseract could not read the picture: {why}")
         lacks = "" if "chi_sim" in there else f"Chinese is not read: it needs {_TESSERACT.install}"
-        return Read(rows=_from_table(ran.how.output.decode("utf-8", "replace")), by="tesseract", note=lacks)
+        rows = in_order(_from_table(ran.how.output.decode("utf-8", "replace")))
+        return Read(rows=rows, by="tesseract", note=lacks)
 
 
 def _from_table(table: str) -> tuple[Row, ...]:
-    """The lines in tesseract's table of words (TSV), which are in the order of reading."""
+    """The lines in tesseract's table of words (TSV)."""
     lines: dict[tuple[str, ...], list[Row]] = {}
     for line in table.splitlines():
         field = line.split("\t")

@@ -53,7 +53,8 @@ def read(data: bytes) -> Answer:
         picture = pillow.open(io.BytesIO(data)).convert("RGB")
     except Exception as error:  # noqa: BLE001 - the library has other errors for each format
         return Answer(problem=f"it is no picture that can be read: {error}")
-    engine: Any = import_module("rapidocr").RapidOCR()
+    # one thread: more of them wait for each other by turning, which costs a busy machine twice the time
+    engine: Any = import_module("rapidocr").RapidOCR(params={"EngineConfig.onnxruntime.intra_op_num_threads": 1})
     found: Any = engine(numpy.array(picture)[:, :, ::-1])
     rows: list[Row] = []
     boxes: list[list[list[float]]] = [] if found.boxes is None else found.boxes.tolist()
