@@ -98,6 +98,7 @@ def place(tmp_path: Path, model: str) -> dict[str, object]:
     work = tmp_path / "work"
     work.mkdir()
     (work / "a.py").write_text("def f():\n    return 1\n")
+    (work / "README.md").write_text("# A project\n")
     (work / "FILE").write_text('{"type": "object"}')
     (work / "文件").write_text('{"type": "object"}')
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@localhost"]
