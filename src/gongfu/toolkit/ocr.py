@@ -118,15 +118,9 @@ class Reader:
         listed = await self._programs.run(["tesseract", "--list-langs"], ctx, timeout=15)
         there = set(listed.text.split())
         languages = [name for name in _LANGUAGES if name in there]
-        argv = [
-            "tesseract",
-            "stdin",
-            "stdout",
-            *(["-l", "+".join(languages)] if languages else []),
-            "--psm",
-            "3",
-            "tsv",
-        ]
+        spoken = ["-l", "+".join(languages)] if languages else []
+        # 11 takes text wherever it stands: where the page is laid out first (3), what stands alone is lost
+        argv = ["tesseract", "stdin", "stdout", *spoken, "--psm", "11", "-c", "debug_file=/dev/null", "tsv"]
         ran = await self._programs.run(
             argv, ctx, stdin=data, timeout=_SECONDS, keep=_KEEP, env={"OMP_THREAD_LIMIT": "1"}
         )
