@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gongfu.engine.session import Session
     from gongfu.plugins.mcp.hub import Hub
     from gongfu.plugins.mcp.servers import Server
+    from gongfu.plugins.mcp.surroundings import Surroundings
 
 FILE: Final = ".mcp.json"
 _WAIT: Final = 20.0  # seconds that a search for tools waits for servers that are being connected
@@ -53,16 +54,21 @@ def hub_of(app: App) -> Hub | None:
         return None
     from gongfu.plugins.mcp.hub import Hub
     from gongfu.plugins.mcp.remembered import Remembered
+
+    return Hub(servers, around_of(app), remembered=Remembered(app.places.cache / "mcp-tools.json"))
+
+
+def around_of(app: App) -> Surroundings:
+    """Where the servers of an app run: they get the person's environment without its secrets."""
     from gongfu.plugins.mcp.surroundings import Surroundings
     from gongfu.workspace.environment import child_env
 
-    around = Surroundings(
+    return Surroundings(
         directory=app.workspace.root,
         roots=(app.workspace.root, *app.workspace.extra),
         env=child_env(app.options.env, keep=app.settings.shell.keep_env, trusted=app.options.trusted),
         logins=app.places.home / "mcp",
     )
-    return Hub(servers, around, remembered=Remembered(app.places.cache / "mcp-tools.json"))
 
 
 def live_families(app: App) -> tuple[Family, ...]:

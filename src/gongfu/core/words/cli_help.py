@@ -46,6 +46,28 @@ TEXT: dict[str, tuple[str, str]] = {
         "连同思考和工具调用，而不只是提问和最终回答。",
     ),
     "opt_export_force": ("Replace an existing file.", "替换已有的文件。"),
+    "modes": (
+        "List the work modes: what each is for; `--mode NAME` works in one.",
+        "列出工作模式及其用途；用 `--mode 名称` 选用。",
+    ),
+    "modes_list": ("List the work modes.", "列出工作模式。"),
+    "modes_show": (
+        "Show a work mode: its instructions, the tools it offers, what it keeps from running.",
+        "查看一个工作模式：指令、提供的工具、不允许运行的内容。",
+    ),
+    "commands": (
+        "List the commands that a task may start with, such as `/review`.",
+        "列出任务开头可用的命令，例如 `/review`。",
+    ),
+    "commands_list": ("List the commands.", "列出命令。"),
+    "commands_show": (
+        "Show a command: how it is typed, what holds for its turn, its text.",
+        "查看一个命令：如何输入、该轮的限制、正文。",
+    ),
+    "opt_mode": (
+        "The work mode: design, develop, test, review, docs, devops or one of your own; see `gongfu modes`.",
+        "工作模式：design、develop、test、review、docs、devops 或自定义模式；见 `gongfu modes`。",
+    ),
     "tools": (
         "List the tools: which there are, what each does, what is missing here.",
         "列出工具：有哪些、各自的作用、在此缺少什么。",
@@ -115,6 +137,26 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "config": ("Read and change the settings.", "查看和修改设置。"),
     "models": ("List, test and fetch models.", "列出、测试和下载模型。"),
+    "mcp": (
+        "Servers of further tools (MCP): list, add, test, log in.",
+        "提供更多工具的服务器（MCP）：列出、添加、测试、登录。",
+    ),
+    "mcp_list": ("List the MCP servers that count here.", "列出此处生效的 MCP 服务器。"),
+    "mcp_add": (
+        "Add an MCP server: a command with its arguments, or an address.",
+        "添加 MCP 服务器：命令及其参数，或一个地址。",
+    ),
+    "mcp_remove": ("Remove an MCP server from the settings.", "从设置中移除一个 MCP 服务器。"),
+    "mcp_test": ("Connect to an MCP server and show what it has.", "连接一个 MCP 服务器并显示它提供的内容。"),
+    "mcp_login": ("Log in to an MCP server through the browser.", "通过浏览器登录一个 MCP 服务器。"),
+    "mcp_logout": ("Forget the login to an MCP server.", "忘记一个 MCP 服务器的登录。"),
+    "opt_mcp_env": (
+        "A variable for the server, best as NAME='${{ENV_VAR}}'.",
+        "传给服务器的变量，最好写成 NAME='${{环境变量}}'。",
+    ),
+    "opt_mcp_header": ("An HTTP header, best with '${{ENV_VAR}}'.", "一个 HTTP 头，最好用 '${{环境变量}}'。"),
+    "opt_mcp_transport": ("How to speak to it; by itself what fits.", "通信方式；默认自动选择。"),
+    "opt_mcp_cwd": ("Where the server starts.", "服务器启动时所在的文件夹。"),
     "init": ("Set Gongfu up for the first time.", "首次设置 Gongfu。"),
     "trust": (
         "Show what in this folder would run or take effect, and trust it.",

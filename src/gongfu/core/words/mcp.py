@@ -50,6 +50,8 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "from_project": ("project", "项目"),
     "from_user": ("yours", "您的"),
+    "logged_in": ("logged in", "已登录"),
+    "login_hint": ("it needs a login: gongfu mcp login {name}", "需要登录：gongfu mcp login {name}"),
     "tools_count": ("{count} tools", "{count} 个工具"),
     "tool_refused": ("not taken: {name}: {why}", "未采用：{name}：{why}"),
     "last_error": ("last error: {why}", "最近的错误：{why}"),

@@ -60,6 +60,22 @@ class Store:
             return False
         return True
 
+    def taken(self) -> bytes:
+        """What is kept, as it is, and no longer kept from now on; b"" for nothing."""
+        try:
+            data = self.path.read_bytes()
+        except OSError:
+            return b""
+        self.path.unlink()
+        return data
+
+    def put_back(self, data: bytes) -> None:
+        """Keep again what was `taken`."""
+        if data:
+            write_private(self.path, data)
+        else:
+            self.path.unlink(missing_ok=True)
+
     def _write(self, kept: Kept) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(self.path, msgspec.json.encode(kept))

@@ -21,6 +21,9 @@ COMMANDS = {
     "trust": "trust",
     "permissions": "permissions",
     "tools": "tools",
+    "modes": "modes",
+    "commands": "commands",
+    "mcp": "mcp",
     "config": "config",
     "models": "models",
     "init": "init",
@@ -39,6 +42,8 @@ def check_bare(words: Sequence[str]) -> None:
     from difflib import get_close_matches
 
     names = list(COMMANDS)
+    if words and words[0].startswith("/"):  # a command for the model
+        return
     if len(words) == 1 and not _phrase(words[0]):
         raise no_command(words[0], names, "gongfu")
     if len(words) > 1 and get_close_matches(words[0].lower(), names, n=1, cutoff=0.8):
