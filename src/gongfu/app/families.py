@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 
 class Parts(Base, frozen=True):
-    """What the tools of one session are made of. `closing` takes what ends with the session."""
+    """What the tools of one session are made of. `closing` takes what ends with the session, `shared` holds what
+    several families use."""
 
     app: App
     session: Session
     programs: Programs
     reads: ReadLog
     closing: list[Callable[[], Awaitable[object]]] = []
+    shared: dict[str, object] = {}
 
 
 def _git(parts: Parts) -> Toolset:
@@ -34,9 +36,18 @@ def _git(parts: Parts) -> Toolset:
 
 
 def _code(parts: Parts) -> Toolset:
+    from gongfu.app.knowledge import index_for
     from gongfu.toolkit.code import code_tools
+    from gongfu.toolkit.symbols import knowledge_tools
 
-    return (*code_tools(parts.app.workspace, parts.programs, parts.closing),)
+    return (*code_tools(parts.app.workspace, parts.programs, parts.closing), *knowledge_tools(index_for(parts)))
+
+
+def _search(parts: Parts) -> Toolset:
+    from gongfu.app.knowledge import index_for  # only when asked for
+    from gongfu.toolkit.symbols import search_symbols_tools
+
+    return search_symbols_tools(index_for(parts))
 
 
 def _desktop(parts: Parts) -> Toolset:
@@ -154,6 +165,13 @@ def _browser(parts: Parts) -> Toolset:
     return browser_family(parts)
 
 
+def _shell(parts: Parts) -> Toolset:
+    from gongfu.toolkit.machine import MachineTools  # only when asked for
+
+    tools = MachineTools(parts.programs, limit=parts.app.settings.context.max_tool_output)
+    return (tools.os_info, tools.run_as_admin)
+
+
 def families(parts: Parts) -> tuple[Family, ...]:
     """All families that there are, none of them loaded."""
     makers: dict[str, Callable[[Parts], Toolset]] = {
@@ -161,9 +179,11 @@ def families(parts: Parts) -> tuple[Family, ...]:
         "browser": _browser,
         "edit": _edit,
         "files": _files,
+        "shell": _shell,
         "export": _export,
         "clock": _clock,
         "code": _code,
+        "search": _search,
         "desktop": _desktop,
         "git": _git,
         "python": _python,
