@@ -144,11 +144,11 @@ async def test_a_change_opens_one_epoch_and_the_prefix_is_reused_from_then_on(wo
         session = await app.session()
         for _ in range(2):
             await (await session.prompt("Go on"))
-        assert session.overlay.set("review")
-        assert not session.overlay.set("review")
+        assert session.set_mode("review")
+        assert not session.set_mode("review")
         for _ in range(2):
             await (await session.prompt("Go on"))
-        session.overlay.set("")
+        session.set_mode("")
         await (await session.prompt("Go on"))
         events = [e.event for e in app.journal.read(session.id)]
         receipts = app.receipts(session.id)
@@ -205,7 +205,7 @@ async def test_two_sessions_of_one_app_work_in_modes_of_their_own(work: Path) ->
     cast = Cast([write("src/a.py"), write("src/b.py"), Say("Done."), Say("Done.")])
     async with opened(work, cast, permission="full") as app:
         one, two = await app.session(), await app.session()
-        one.overlay.set("design")
+        one.set_mode("design")
         await (await one.prompt("Go"))
         await (await two.prompt("Go"))
         assert (one.mode, two.mode) == ("design", "")
@@ -222,7 +222,7 @@ async def test_a_sub_agent_works_under_the_floor_of_its_parent(work: Path) -> No
         (child,) = turn.children
         ended = turn.of(ToolFinished, child)
         with pytest.raises(UserError):
-            (await app.session(child)).overlay.set("develop")
+            (await app.session(child)).set_mode("develop")
     assert [e.result.status for e in ended] == ["refused", "failed"]
     assert "# Work mode: review" in cast.asked["Deep"][0].system
     assert "write_file" not in [t.name for t in cast.asked["Deep"][0].tools]
@@ -238,7 +238,7 @@ async def test_the_person_tightens_in_the_middle_of_a_turn(work: Path) -> None:
             async for entry in entries:
                 if isinstance(entry.event, ToolFinished):
                     break
-            session.overlay.set("design")
+            session.set_mode("design")
             await prompted.result()
         done = [e.event.result.status for e in app.journal.read(session.id) if isinstance(e.event, ToolFinished)]
     assert done == ["done", "refused"]

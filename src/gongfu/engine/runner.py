@@ -28,7 +28,7 @@ from gongfu.engine.guard import Hooks
 from gongfu.engine.limits import Limits, LimitSpec
 from gongfu.engine.permit import Permit
 from gongfu.engine.ruling import Ruling
-from gongfu.engine.tail import stale_todo
+from gongfu.engine.tail import another_day, stale_todo
 from gongfu.engine.turn import Words, run_turn
 from gongfu.models.protocol import ModelProvider
 
@@ -175,7 +175,7 @@ class Runner:
             stream=stream,
             state=state,
             limits=self._limits,
-            tail=lambda: (*session.tail(), *stale_todo(state), *self._limits.tail()),
+            tail=lambda: (*another_day(state, kit.today()), *stale_todo(state), *self._limits.tail()),
             partial=lambda text: self._words.add(text, more=True),
             unwrap=session.overlay.unwrap,
         )

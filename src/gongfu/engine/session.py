@@ -155,6 +155,10 @@ class Session:
         """The work mode; "" for none."""
         return self.overlay.name
 
+    def set_mode(self, name: str) -> bool:
+        """Work in another mode ("": in none) from the next request on, because a person wants it; see `Overlay.set`."""
+        return self.overlay.set(name)
+
     @property
     def queue(self) -> tuple[PromptQueued, ...]:
         """Prompts that wait for their turn."""
@@ -358,14 +362,6 @@ class Session:
         self.guard, self.main_turn = parent.guard, parent.turn
         self.overlay.above = parent.overlay
         self.pending = Relay(self.stream.emit, parent.pending, agent=brief.agent, call=brief.call)
-
-    def tail(self) -> tuple[str, ...]:
-        """What has changed since the session began and the model should know: the date."""
-        today = self.kit.today()
-        first = next(iter(self.state.transcript.messages), None)
-        if first is None or first.kind != "note" or today in first.text:
-            return ()
-        return (f"[Today is {today}.]",)
 
     def close_calls(self, calls: Sequence[CallPart], status: Status, text: str) -> None:
         """Give each of `calls` its one result."""

@@ -8,6 +8,14 @@ STALE = 12  # requests without a change of the todo list
 _LONGEST = 120
 
 
+def another_day(state: SessionState, today: str) -> tuple[str, ...]:
+    """The date, when it is not the one on which the session began."""
+    first = next(iter(state.transcript.messages), None)
+    if first is None or first.kind != "note" or today in first.text:
+        return ()
+    return (f"[Today is {today}.]",)
+
+
 def stale_todo(state: SessionState) -> tuple[str, ...]:
     """A line on the todo list when it has open items and this turn has not touched it for `STALE` requests."""
     open_items = [item for item in state.todo if item.status in ("pending", "in_progress")]

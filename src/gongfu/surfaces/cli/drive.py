@@ -21,6 +21,7 @@ from gongfu.core import events as ev
 from gongfu.core.base import Base
 from gongfu.core.errors import EXIT_INTERRUPTED, UserError
 from gongfu.core.messages import ImagePart
+from gongfu.core.modes import Bounds
 from gongfu.surfaces.cli.screens import Screen
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Task(Base, frozen=True):
     text: str
     images: tuple[ImagePart, ...] = ()
     schema: dict[str, Any] | None = None
+    bounds: Bounds | None = None
 
 
 class Drive:
@@ -63,7 +65,9 @@ class Drive:
             with signals.calling(stop), watching(self._screen.reader, gone):
                 prompted = None
                 with starting:  # to look for a model may take a while
-                    prompted = await self._session.prompt(task.text, images=task.images, schema=task.schema)
+                    prompted = await self._session.prompt(
+                        task.text, images=task.images, schema=task.schema, bounds=task.bounds
+                    )
                 if prompted is None:
                     raise UserError("engine.cancelled", exit_code=EXIT_INTERRUPTED)
                 if self._screen.animated:

@@ -42,6 +42,7 @@ def _made(cli: Cli, opening: Opening) -> App:
         config=opening.config,
         model=opening.model,
         permission=opening.permission,
+        mode=opening.mode,
         answers=opening.answers,
         yes=opening.yes,
         root=opening.root,

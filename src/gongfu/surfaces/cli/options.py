@@ -17,6 +17,7 @@ class Opening(Base, frozen=True):
     config: str = ""
     model: str = ""
     permission: str = ""
+    mode: str = ""
     yes: bool = False
     root: str | None = None
     add_dir: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ def run_options(cli: Cli) -> list[click.Parameter]:
         option(cli, "-m", "--model", metavar="REF"),
         option(cli, "--permission", type=Choice(["ask", "edits", "plan", "auto", "full"])),
         flag(cli, "-y", "--yes"),
+        option(cli, "--mode", metavar="NAME"),
         option(cli, "--max-cost", type=Number()),
         option(cli, "--max-steps", type=Number(whole=True)),
         option(cli, "--max-minutes", type=Number()),
@@ -56,6 +58,7 @@ def opening_of(values: dict[str, Any], *, answers: Literal["ask", "no"]) -> Open
         "model",
         "permission",
         "yes",
+        "mode",
         "root",
         "add_dir",
         "max_steps",

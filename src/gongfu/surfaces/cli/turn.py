@@ -35,8 +35,11 @@ def run_turn(cli: Cli, asked: Asked, opening: Opening) -> int:
 
                 cli.note(status(cli, app))
             session = await app.session(asked.session, latest=asked.latest)
+            if session.mode and not asked.form and not asked.quiet:
+                cli.note(cli.say("modes.now", name=session.mode))
             try:
-                code = await _drive(cli, session, asked, images, signals)
+                task = await _task(cli, app, session, asked, images)
+                code = await _drive(cli, session, asked, task, signals)
             except UserError:
                 if session.state.turn is None and session.state.finished is None:
                     await app.delete(session.id)  # nothing was begun: no empty session stays behind
@@ -65,7 +68,17 @@ async def _check_images(app: App) -> None:
         raise UsageError("cli.images_unsupported", model=info.ref)
 
 
-async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePart, ...], signals: Signals) -> int:
+async def _task(cli: Cli, app: App, session: Session, asked: Asked, images: tuple[ImagePart, ...]) -> Task:
+    """What is asked of the session: that of a command when the text starts with one."""
+    if not asked.text.lstrip().startswith("/"):
+        return Task(text=asked.text, images=images, schema=asked.schema)
+    from gongfu.surfaces.cli.slash import expanded  # only for a command
+
+    found = await expanded(cli, app, session, asked.text)
+    return Task(text=found.prompt, images=(*images, *found.images), schema=asked.schema, bounds=found.bounds)
+
+
+async def _drive(cli: Cli, session: Session, asked: Asked, task: Task, signals: Signals) -> int:
     cli.session = session.id
     screen = choose(
         cli,
@@ -75,6 +88,5 @@ async def _drive(cli: Cli, session: Session, asked: Asked, images: tuple[ImagePa
         structured=asked.schema is not None,
     )
     drive = Drive(session, screen, cli.person)
-    task = Task(text=asked.text, images=images, schema=asked.schema)
     finished = await drive.run(task, stopping=cli.say("stopping"), signals=signals)
     return exit_code(finished)

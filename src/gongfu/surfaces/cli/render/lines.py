@@ -212,6 +212,8 @@ class Lines(Base, frozen=True):
                 text = self.hook(event)
             case ev.FilesRestored():
                 text = self.restored(event)
+            case ev.ModeChanged(by="model"):
+                text = self.style.dim(self.speech("modes.now", name=event.mode or "-"))
             case _:
                 text = ""
         return text
