@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often `find_tools` has the right tool among its first three, for sixty needs in two languages.
+"""How often `find_tools` has the right tool among its first three, for sixty needs in two languages, and sixty fresh ones.
 
     python benchmarks/disclosure/find.py [--misses]
 
@@ -24,9 +24,9 @@ from gongfu.tools.finding import best
 from gongfu.tools.registry import Registry
 
 try:
-    from benchmarks.disclosure.needs import NEEDS
+    from benchmarks.disclosure.needs import FRESH, NEEDS
 except ImportError:
-    from needs import NEEDS
+    from needs import FRESH, NEEDS
 
 
 async def _registry() -> Registry:
@@ -45,7 +45,7 @@ def main() -> int:
     registry = anyio.run(_registry)
     specs = [tool.spec for tool in registry.shelf]
     names = {spec.name for spec in specs}
-    unknown = {tool for _, wanted in NEEDS for tool in wanted} - names
+    unknown = {tool for _, wanted in (*NEEDS, *FRESH) for tool in wanted} - names
     if unknown:
         print(f"not on the shelf: {', '.join(sorted(unknown))}")
     sent, all_of_them = tool_tokens(registry.specs), tool_tokens([*registry.specs, *specs])
@@ -54,7 +54,12 @@ def main() -> int:
         f"all {len(registry) + len(specs)} would be {all_of_them:,}"
     )
     failed = sent > 2100
-    for title, needs in (("English", NEEDS[:30]), ("Chinese", NEEDS[30:])):
+    for title, needs in (
+        ("English", NEEDS[:30]),
+        ("Chinese", NEEDS[30:]),
+        ("fresh English", FRESH[:30]),
+        ("fresh Chinese", FRESH[30:]),
+    ):
         started = time.perf_counter()
         found = [[spec.name for spec in best(registry.shelf, need, 5)] for need, _ in needs]
         spent = (time.perf_counter() - started) / len(needs) * 1000

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gongfu.app.tool_run import registry_of
 from gongfu.context.ledger import tool_tokens
 from gongfu.core.events import AnswerReceived, QuestionAsked, RequestSent, ToolFinished, ToolStarted
 from gongfu.models.scripted import Call, Calls, Say
 from gongfu.toolkit.catalog import CORE, SHELF
 from gongfu.tools.disclosure import USE
+from gongfu.tools.finding import best
 from tests.toolkit.loop import play
 
 from .cast import Cast, opened, results, run, workplace
@@ -134,3 +137,22 @@ async def test_settings_put_more_tools_into_every_request(work: Path) -> None:
         names = [t.name for t in cast.asked[""][0].tools]
         assert names == sorted([*CARRIED, "git_status", "now"])
         assert turn.of(AnswerReceived)[0].message.calls[0].via == ""
+
+
+def _needs() -> Any:
+    file = Path(__file__).parents[2] / "benchmarks" / "disclosure" / "needs.py"
+    spec = spec_from_file_location("needs", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("name", "first"), [("NEEDS", 0), ("NEEDS", 30), ("FRESH", 0), ("FRESH", 30)])
+async def test_nine_needs_of_ten_find_their_tool_among_three(work: Path, name: str, first: int) -> None:
+    async with opened(work, Cast([Say("x")])) as app:
+        registry = await registry_of(app)
+    needs = getattr(_needs(), name)[first : first + 30]
+    missed = [need for need, wanted in needs if not {s.name for s in best(registry.shelf, need, 3)} & set(wanted)]
+    assert len(missed) <= 3, missed
