@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
+import anyio.to_thread
 import msgspec
 
 from gongfu.core.display import Display, text_display
@@ -40,10 +40,6 @@ _ELSEWHERE = r"\0|\A--?(?:t\b|target|prefix|root|user|python|break-system|editab
 _QUICK = 60.0
 _INSTALLING = 900.0
 _MOST = 400
-_SHOW = (
-    "import importlib.metadata as m, json, sys\n"
-    "print(json.dumps([[d.metadata['Name'], d.version] for d in m.distributions() if d.metadata['Name']]))"
-)
 Action = Literal["install", "upgrade", "uninstall"]
 
 
@@ -82,9 +78,8 @@ class PackageTools:
             listing = [*npm, "ls", "--json", "--depth=0", *names]
             return [listing, *([*npm, "view", name, "version"] for name in names if index)]
         pip = self._pip(project)
-        commands = [[*self._projects.python(project), "-c", _SHOW], [*pip, "check"]]
         # `index versions` tells of the index alone; a dry run would also fetch what it needs
-        return [*commands, *([*pip, "index", "versions", name] for name in names if index)]
+        return [[*pip, "check"], *([*pip, "index", "versions", name] for name in names if index)]
 
     @tool(access=("execute", "network"), facts=_check_facts, claims=_look_claims)
     async def package_check(self, names: list[str], ctx: CallContext, *, index: bool = True, cwd: str = "") -> Outcome:
@@ -97,9 +92,9 @@ class PackageTools:
             newest = [_line(run) for run in runs[1:]]
             conflicts = ""
         else:
-            installed = _distributions(runs[0])
-            newest = [_newest(run) for run in runs[2:]]
-            conflicts = "" if runs[1].ok else "\n".join(runs[1].text.strip().splitlines()[-20:])
+            installed = await self._installed(project, ctx)
+            newest = [_newest(run) for run in runs[1:]]
+            conflicts = "" if runs[0].ok else "\n".join(runs[0].text.strip().splitlines()[-20:])
         lines: list[str] = []
         for at, name in enumerate(wanted):
             version = installed.get(_plain(name), "")
@@ -119,6 +114,8 @@ class PackageTools:
         project = self._projects.find(args.get("cwd") or "")
         outdated = bool(args.get("outdated"))
         title = "outdated" if outdated else "installed"
+        if not outdated and not self._is_npm(project) and project.env is not None:
+            return Facts(access=("read",), paths=(str(project.root),), title=title)
         return self._facts(project, [self._list_command(project, outdated)], title=title, network=outdated)
 
     def _list_command(self, project: Project, outdated: bool) -> list[str]:
@@ -127,19 +124,19 @@ class PackageTools:
             return [*npm, "outdated", "--json"] if outdated else [*npm, "ls", "--json", "--depth=0"]
         if outdated:
             return [*self._pip(project), "list", "--outdated", "--format=json"]
-        return [*self._projects.python(project), "-c", _SHOW]
+        return [*self._pip(project), "list", "--format=json"]
 
     @tool(access=("execute", "network"), facts=_list_facts, claims=_look_claims)
     async def package_list(
         self, ctx: CallContext, *, outdated: bool = False, contains: str = "", cwd: str = ""
     ) -> Outcome:
         project = self._projects.find(cwd, again=True)
-        ran = await self._run(self._list_command(project, outdated), project, ctx, 180.0)
         npm = self._is_npm(project)
         if outdated:
+            ran = await self._run(self._list_command(project, True), project, ctx, 180.0)
             rows = _npm_outdated(ran.text) if npm else _pip_outdated(ran)
         else:
-            found = _npm_installed(ran.text) if npm else _distributions(ran)
+            found = await self._installed(project, ctx)
             rows = [f"{name} {version}" for name, version in sorted(found.items())]
         rows = [row for row in rows if contains.lower() in row.lower()]
         what = "outdated" if outdated else "packages"
@@ -179,24 +176,21 @@ class PackageTools:
             "packages": packages, "action": action, "requirements": requirements, "dev": dev, "options": options,
         }  # fmt: skip
         argv = self._install_command(project, args)
-        npm = self._is_npm(project)
-        before = {} if npm else await self._installed(project, ctx)
+        before = await self._installed(project, ctx)
         ran = await self._run(argv, project, ctx, _INSTALLING, show=True)
         said = redact(ran.text).strip()
         if not ran.ok:
             raise ToolFailure("\n".join(filter(None, (_why(ran), *said.splitlines()[-30:], ran.note))))
-        after = {} if npm else await self._installed(project, ctx)
+        after = await self._installed(project, ctx)
         lines = [f"+ {n} {v}" for n, v in sorted(after.items()) if n not in before]
         lines += [f"~ {n} {before[n]} -> {v}" for n, v in sorted(after.items()) if before.get(n, v) != v]
         lines += [f"- {n} {v}" for n, v in sorted(before.items()) if n not in after]
-        if npm:
-            lines = said.splitlines()[-10:]
-        elif not lines:
+        if not lines:
             lines = ["Nothing changed: it was so already."]
         text = "\n".join([f"{action} in {self._where(project)}:", *lines, *([ran.note] if ran.note else [])])
         display: Display = {
             "kind": "command", "command": shlex.join(argv), "cwd": str(project.root), "code": 0, "output": text,
-            "note": "", "summary": f"{len(lines)} changes" if not npm else action,
+            "note": "", "summary": f"{action}: {len(lines)} changes",
         }  # fmt: skip
         return Outcome(text=text, display=display)
 
@@ -276,7 +270,7 @@ class PackageTools:
         if uv := self._projects.which("uv"):
             return [uv, "pip"]
         found = self._projects.which("python3") or self._projects.which("python")
-        if not found or os.path.realpath(found) == os.path.realpath(python[0]):
+        if not found or Path(found) == Path(python[0]):
             raise ToolFailure(f"the environment {project.env} has no pip; `{python[0]} -m ensurepip` brings it")
         return [found, "-m", "pip", "--python", str(python_of(project.env))]
 
@@ -290,7 +284,11 @@ class PackageTools:
         return ran
 
     async def _installed(self, project: Project, ctx: CallContext) -> dict[str, str]:
-        return _distributions(await self._run([*self._projects.python(project), "-c", _SHOW], project, ctx, _QUICK))
+        """Names and versions; those of an environment are read from its folder, no program is asked."""
+        if project.env is not None and not self._is_npm(project):
+            return await anyio.to_thread.run_sync(_distributions, project.env)
+        ran = await self._run(self._list_command(project, False), project, ctx, _QUICK)
+        return _npm_installed(ran.text) if self._is_npm(project) else _pip_installed(ran)
 
     def _where(self, project: Project) -> str:
         if self._is_npm(project):
@@ -331,13 +329,23 @@ def _json(text: str, start: str) -> Any:
     return None
 
 
-def _distributions(ran: Ran) -> dict[str, str]:
-    rows = _json(ran.text, "[[")
+def _distributions(env: Path) -> dict[str, str]:
+    """What is installed in an environment, by the names of the folders that tell of it."""
+    found: dict[str, str] = {}
+    for site in (*env.glob("lib/python3*/site-packages"), *env.glob("Lib/site-packages")):
+        for entry in site.iterdir():
+            name, _, version = entry.name.removesuffix(".dist-info").removesuffix(".egg-info").partition("-")
+            if entry.suffix in (".dist-info", ".egg-info") and version:
+                found[_plain(name)] = re.sub(r"-py3(?:\.\d+)?\Z", "", version)
+    return found
+
+
+def _pip_installed(ran: Ran) -> dict[str, str]:
+    rows = _json(ran.text, "[")
     if not isinstance(rows, list):
-        if ran.ok:
-            return {}
         raise ToolFailure(f"the environment cannot be read: {redact(ran.text)[-500:]}")
-    return {_plain(str(name)): str(version) for name, version in cast("list[list[object]]", rows)}
+    found = [plain(row) for row in cast("list[object]", rows)]
+    return {_plain(str(row.get("name"))): str(row.get("version")) for row in found}
 
 
 def _npm_installed(text: str) -> dict[str, str]:

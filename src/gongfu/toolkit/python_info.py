@@ -105,7 +105,7 @@ def _setup_cfg(project: Project) -> Iterator[str]:
         return
     if parser.has_section("metadata"):
         name, version = (parser.get("metadata", key, fallback="") for key in ("name", "version"))
-        yield f"setup.cfg: {name} {version}"
+        yield f"setup.cfg: {name} {version}".rstrip()
     if parser.has_section("options"):
         yield _field("python", parser.get("options", "python_requires", fallback=""))
         yield _listed("dependencies", parser.get("options", "install_requires", fallback="").split("\n"))

@@ -81,7 +81,11 @@ class Style:
             text = "\n".join(redact(text).strip() for _, (code, text) in said if code).strip()
             if not text:
                 return Outcome(text="Everything is formatted.", display=text_display("", "formatted"))
-            return Outcome(text=_bounded(text), display=text_display(text[:_SHOWN], "would change"))
+            broken = any(code not in step.fine for step, (code, _) in said)
+            return Outcome(
+                text=_bounded(text), display=text_display(text[:_SHOWN], "failed" if broken else "would change"),
+                status="failed" if broken else "done",
+            )  # fmt: skip
         return await self._changing(project, given, steps, ctx, "formatted")
 
     def _formatters(self, project: Project, given: Sequence[Located], check: bool) -> list[Step]:
@@ -119,7 +123,7 @@ class Style:
             return Step(name="black", argv=(*argv, *how, *(["--check"] if check else []), *places), ends=_PYTHON)
         return Step(
             name="ruff format",
-            argv=(*argv, "format", "-q", *(["--diff"] if check else []), "--", *places),
+            argv=(*argv, "format", *(["--diff"] if check else []), "--", *places),
             ends=_PYTHON,
         )
 
@@ -215,6 +219,8 @@ class Style:
             if code not in step.fine or (code and not found):
                 broken += 1
                 lines += [f"{step.name} ended with code {code}:", *redact(text).strip().splitlines()[-15:]]
+        absent = self._absent(project) if not tools else []
+        lines += [f"[configured, but not installed: {', '.join(absent)}]"] * bool(absent)
         text = redact("\n".join(lines))
         summary = f"{total} finding{'s' * (total != 1)}"
         return Outcome(
@@ -240,6 +246,11 @@ class Style:
         if not steps:
             raise ToolFailure("nothing here has a linter: no Python, JavaScript, Go or Rust was found; nothing was run")
         return steps
+
+    def _absent(self, project: Project) -> list[str]:
+        """Linters that the project has settings for, and that are not installed."""
+        names = self._configured(project, python=True, script=True)
+        return [name for name in names if name not in ("go", "clippy") and not self._projects.program(project, name)]
 
     def _configured(self, project: Project, *, python: bool, script: bool) -> list[str]:
         """The linters that the project has settings for; ruff where it has none for Python."""

@@ -100,7 +100,10 @@ class TestRuns:
             case "unittest":
                 some = ["-k", keyword] * bool(keyword) + ["-f"] * bool(stop)
                 modules = [re.sub(r"\.py\Z", "", p).replace("/", ".") for p in selected]
-                return [*self._projects.python(project), "-m", "unittest", "-v", *some, *(modules or ["discover"])]
+                apart = project.root / "tests" if not (project.root / "tests" / "__init__.py").exists() else None
+                below = ["-s", "tests"] if apart is not None and any(apart.glob("test*.py")) else []
+                python = [*self._projects.python(project), "-m", "unittest"]
+                return [*python, *([] if modules else ["discover"]), "-v", *some, *(modules or below)]
             case "npm":
                 some = ["-t", keyword] * bool(keyword)
                 return [
