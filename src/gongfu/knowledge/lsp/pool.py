@@ -67,7 +67,8 @@ class Pool:
 
     async def _make_room(self) -> None:
         while len(self._running) >= _MOST:
-            await self._drop(min(self._running, key=lambda argv: self._running[argv].used))
+            running = self._running
+            await self._drop(min(running, key=lambda argv: (running[argv].busy, running[argv].used)))
 
     async def _drop(self, argv: tuple[str, ...]) -> None:
         server = self._running.pop(argv, None)
@@ -88,7 +89,7 @@ class Pool:
         self._timer = None
         now = time.monotonic()
         for server in self._running.values():
-            if server.alive and now - server.used > self._idle:
+            if server.alive and not server.busy and now - server.used > self._idle:
                 server.kill("it was idle and ended")
         if any(server.alive for server in self._running.values()):
             self._plan()

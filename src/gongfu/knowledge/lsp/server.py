@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,10 +13,11 @@ import anyio
 
 from gongfu.core.base import Base
 from gongfu.knowledge.lsp.abilities import ABILITIES, COMPLETIONS, SEVERITIES
+from gongfu.knowledge.lsp.answers import as_list, as_text, read_lines, start_of
 from gongfu.knowledge.lsp.client import Client, ServerFailed
 from gongfu.knowledge.lsp.servers import Found, language_of
 from gongfu.knowledge.lsp.wire import Unit, from_units, from_uri, lines_of, to_units, to_uri
-from gongfu.workspace.files import NotText, open_regular, read_bytes
+from gongfu.workspace.files import NotText, read_bytes
 from gongfu.workspace.sandbox.confinement import Launch
 
 __all__ = ["LanguageServer", "Place", "Problem", "ServerFailed", "Word"]
@@ -77,6 +79,7 @@ class LanguageServer:
         self._working: set[str] = set()
         self._moved = time.monotonic()
         self._quiescent: bool | None = None
+        self._asked = 0
         self._begun = False
         self._ready = False
         self._abilities: dict[str, Any] = {}
@@ -95,6 +98,11 @@ class LanguageServer:
     def failure(self) -> str:
         """Why it cannot be asked any more."""
         return self._client.failure
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is being asked."""
+        return self._asked > 0
 
     def kill(self, why: str) -> None:
         """End it at once."""
@@ -153,14 +161,14 @@ class LanguageServer:
         """What the server tells of the symbol at a place, as Markdown."""
         self._can("hoverProvider", "hover")
         result = await self._at("textDocument/hover", path, text, line, column)
-        return _plain(cast("dict[str, Any]", result).get("contents")) if isinstance(result, dict) else ""
+        return as_text(cast("dict[str, Any]", result).get("contents")) if isinstance(result, dict) else ""
 
     async def completion(self, path: Path, text: str, line: int, column: int) -> list[Word]:
         """What may stand at a place."""
         self._can("completionProvider", "completion")
         result = await self._at("textDocument/completion", path, text, line, column)
         items = cast("dict[str, Any]", result).get("items") if isinstance(result, dict) else result
-        found = [cast("dict[str, Any]", i) for i in _list(items)[:_MOST_PLACES] if isinstance(i, dict)]
+        found = [cast("dict[str, Any]", i) for i in as_list(items)[:_MOST_PLACES] if isinstance(i, dict)]
         found.sort(key=lambda item: str(item.get("sortText") or item.get("label") or ""))
         return [
             Word(
@@ -173,13 +181,17 @@ class LanguageServer:
 
     async def problems(self, path: Path, text: str) -> list[Problem]:
         """What is wrong in a file."""
+        with self._at_work():
+            return await self._found(path, text)
+
+    async def _found(self, path: Path, text: str) -> list[Problem]:
         self._sync(path, text)
         await self._settle()
         if self._abilities.get("diagnosticProvider"):
             params = {"textDocument": {"uri": to_uri(path)}}
             result = await self._client.ask("textDocument/diagnostic", params, ANSWER)
             found = cast("dict[str, Any]", result).get("items") if isinstance(result, dict) else None
-            items = [cast("dict[str, Any]", i) for i in _list(found) if isinstance(i, dict)]
+            items = [cast("dict[str, Any]", i) for i in as_list(found) if isinstance(i, dict)]
         else:
             items = []
         published = await self._published(path, wait=not items)
@@ -194,6 +206,20 @@ class LanguageServer:
     async def _at(
         self, method: str, path: Path, text: str, line: int, column: int, more: dict[str, Any] | None = None
     ) -> Any:
+        with self._at_work():
+            return await self._asked_at(method, path, text, line, column, more or {})
+
+    @contextmanager
+    def _at_work(self) -> Generator[None]:
+        """A server that is being asked is not idle."""
+        self._asked += 1
+        try:
+            yield
+        finally:
+            self._asked -= 1
+            self.used = time.monotonic()
+
+    async def _asked_at(self, method: str, path: Path, text: str, line: int, column: int, more: dict[str, Any]) -> Any:
         self._sync(path, text)
         await self._settle()
         lines = lines_of(text)
@@ -201,7 +227,7 @@ class LanguageServer:
         params = {
             "textDocument": {"uri": to_uri(path)},
             "position": {"line": line - 1, "character": to_units(row, column, self._unit)},
-            **(more or {}),
+            **more,
         }
         return await self._client.ask(method, params, ANSWER)
 
@@ -274,7 +300,7 @@ class LanguageServer:
         known = self._open.get(path)
         if known is not None and isinstance(version, int) and version < known.version:
             return  # of a text that is no longer there
-        items = [cast("dict[str, Any]", i) for i in _list(params.get("diagnostics"))[:1000] if isinstance(i, dict)]
+        items = [cast("dict[str, Any]", i) for i in as_list(params.get("diagnostics"))[:1000] if isinstance(i, dict)]
         count = self._problems[path][0] if path in self._problems else 0
         self._problems[path] = (count + 1, items)
         self._stir()
@@ -332,17 +358,17 @@ class LanguageServer:
 
     def _places(self, result: Any) -> Iterator[Place]:
         texts: dict[Path, list[str]] = {path: lines_of(known.text) for path, known in self._open.items()}
-        found: list[Any] = [cast("dict[str, Any]", result)] if isinstance(result, dict) else _list(result)
+        found: list[Any] = [cast("dict[str, Any]", result)] if isinstance(result, dict) else as_list(result)
         for item in found[:_MOST_PLACES]:
             if not isinstance(item, dict):
                 continue
             given = cast("dict[str, Any]", item)
             path = from_uri(str(given.get("uri") or given.get("targetUri") or ""))
-            start = _start(given.get("range") or given.get("targetSelectionRange") or given.get("targetRange"))
+            start = start_of(given.get("range") or given.get("targetSelectionRange") or given.get("targetRange"))
             if path is None or start is None:
                 continue
             if path not in texts:
-                texts[path] = _read(path)
+                texts[path] = read_lines(path)
             yield self._place(path, texts[path], start)
 
     def _place(self, path: Path, lines: list[str], start: tuple[int, int]) -> Place:
@@ -350,7 +376,7 @@ class LanguageServer:
         return Place(path=str(path), line=start[0] + 1, column=from_units(row, start[1], self._unit))
 
     def _problem(self, path: Path, item: dict[str, Any], lines: list[str]) -> Problem | None:
-        start = _start(item.get("range"))
+        start = start_of(item.get("range"))
         if start is None:
             return None
         code = item.get("code")
@@ -361,37 +387,3 @@ class LanguageServer:
             code=str(code) if isinstance(code, (str, int)) else "",
             source=str(item.get("source") or self.name),
         )
-
-
-def _list(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
-
-
-def _start(value: Any) -> tuple[int, int] | None:
-    start = cast("dict[str, Any]", value).get("start") if isinstance(value, dict) else None
-    if not isinstance(start, dict):
-        return None
-    line, character = (cast("dict[str, Any]", start).get(name) for name in ("line", "character"))
-    if not isinstance(line, int) or not isinstance(character, int) or line < 0 or character < 0:
-        return None
-    return line, character
-
-
-def _read(path: Path) -> list[str]:
-    try:
-        with open_regular(path) as file:
-            return lines_of(file.read(4 * 1024 * 1024).decode("utf-8", "replace"))
-    except (OSError, NotText):
-        return []
-
-
-def _plain(contents: Any) -> str:
-    """The text of a hover in any of its shapes."""
-    if isinstance(contents, str):
-        return contents
-    if isinstance(contents, dict):
-        given = cast("dict[str, Any]", contents)
-        value = str(given.get("value", ""))
-        language = given.get("language")
-        return f"```{language}\n{value}\n```" if language else value
-    return "\n\n".join(filter(None, map(_plain, _list(contents))))
