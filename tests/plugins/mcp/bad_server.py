@@ -7,20 +7,21 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 KIND = sys.argv[1] if len(sys.argv) > 1 else "plain"
 FILE = sys.argv[2] if len(sys.argv) > 2 else ""
 STARTS = 1
 if FILE:
-    with open(FILE, "a+") as counted:
+    with Path(FILE).open("a+") as counted:
         counted.write("x")
         counted.seek(0)
         STARTS = len(counted.read())
 out = sys.stdout.buffer
 
 
-def tool(name: str, schema: object = None, **more: object) -> dict:
-    return {"name": name, "inputSchema": schema or {"type": "object"}, **more}
+def tool(name: str, schema: dict | None = None, **more: object) -> dict:
+    return {"name": name, "inputSchema": {"type": "object", **(schema or {})}, **more}
 
 
 TOOLS = [tool("ping", description="Answer."), tool("die"), tool("hang"), tool("flood"), tool("huge"), tool("odd")]
@@ -37,15 +38,17 @@ if KIND == "changing":
     TOOLS = TOOLS[:3] if STARTS == 1 else [tool("later"), *TOOLS[:3]]
 if KIND == "schemas":
     point = {"type": "object", "properties": {"x": {"type": ["integer", "null"]}}, "required": ["x"]}
+    tree = {"type": "object", "properties": {"t": {"$ref": "#/$defs/T"}}}
+    old = {"properties": {"p": {"$ref": "#/definitions/P"}}, "definitions": {"P": point}}
     TOOLS += [
-        tool("defs", {"type": "object", "properties": {"p": {"$ref": "#/$defs/P"}}, "required": ["p"], "$defs": {"P": point}}),
-        tool("definitions", {"type": "object", "properties": {"p": {"$ref": "#/definitions/P"}}, "definitions": {"P": point}}),
-        tool("rootref", {"type": "object", "$ref": "#/$defs/P", "$defs": {"P": point}}),
-        tool("booleans", {"type": "object", "properties": {"any": True, "never": False}}),
-        tool("nullable", {"type": "object", "properties": {"n": {"type": "string", "nullable": True}}}),
-        tool("const", {"type": "object", "properties": {"k": {"const": "only"}}, "required": ["k"]}),
-        tool("circle", {"type": "object", "properties": {"t": {"$ref": "#/$defs/T"}}, "$defs": {"T": {"type": "object", "properties": {"t": {"$ref": "#/$defs/T"}}}}}),
-    ]  # fmt: skip
+        tool("defs", {"properties": {"p": {"$ref": "#/$defs/P"}}, "required": ["p"], "$defs": {"P": point}}),
+        tool("definitions", old),
+        tool("rootref", {"$ref": "#/$defs/P", "$defs": {"P": point}}),
+        tool("booleans", {"properties": {"any": True, "never": False}}),
+        tool("nullable", {"properties": {"n": {"type": "string", "nullable": True}}}),
+        tool("const", {"properties": {"k": {"const": "only"}}, "required": ["k"]}),
+        tool("circle", {**tree, "$defs": {"T": tree}}),
+    ]
 
 
 def send(message: dict) -> None:

@@ -195,9 +195,10 @@ class Connection:
     def _fell(self, error: BaseException) -> None:
         from mcp.client.auth import OAuthFlowError
 
+        from gongfu.plugins.mcp.login import LoginError
         from gongfu.plugins.mcp.oauth import NeedsLoginError
 
-        if isinstance(error, OAuthFlowError):
+        if isinstance(error, OAuthFlowError | LoginError):
             self.state, self.error = "login", f"the login did not work: {line(str(error), 300)}"
             return
         line_ = self._line

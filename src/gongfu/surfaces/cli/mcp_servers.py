@@ -20,7 +20,7 @@ from gongfu.core.errors import EXIT_DONE, EXIT_FAILED, UsageError, UserError
 from gongfu.core.secrets import redact
 from gongfu.plugins.mcp.connection import Connection
 from gongfu.plugins.mcp.hub import Hub
-from gongfu.plugins.mcp.login import Callback, LoginError
+from gongfu.plugins.mcp.login import Callback
 from gongfu.plugins.mcp.oauth import Store, provider
 from gongfu.plugins.mcp.servers import Server
 from gongfu.surfaces.cli.cli import Cli
@@ -259,7 +259,7 @@ async def _login(cli: Cli, app: App, server: Server) -> int:
         cli.out.line(f"\n  {one_line(url)}\n")
         cli.note(cli.say("mcp.login_wait"))
 
-    done = False
+    done, why, count = False, "", 0
     try:
         async with Callback(cli.say("mcp.login_page")) as back:
 
@@ -269,8 +269,6 @@ async def _login(cli: Cli, app: App, server: Server) -> int:
             async with _connected(app, server, auth=auth, times={"connect": _PATIENCE}) as connection:
                 done = connection.state == "ready"
                 why, count = connection.error, len(connection.offers.tools)
-    except LoginError as error:
-        raise UserError("mcp.login_failed", name=server.name, why=error) from error
     finally:
         if not done or not asked:
             store.put_back(before)
