@@ -53,11 +53,12 @@ def _has(code: Code, path: str, symbol: Symbol) -> bool:
 def _members(code: Code, ref: Ref) -> list[Symbol]:
     """What is inside a class, and what its language lets stand outside of it."""
     symbols = code.files[ref.path].symbols
-    owner = symbols[ref.number].qualified
-    return [
-        s for n, s in enumerate(symbols)
-        if s.parent == ref.number or (s.kind == "method" and s.qualified.rpartition(".")[0] == owner and n != ref.number)
-    ]  # fmt: skip
+    prefix = f"{symbols[ref.number].qualified}."
+
+    def outside(symbol: Symbol) -> bool:
+        return symbol.kind == "method" and symbol.qualified == f"{prefix}{symbol.name}"
+
+    return [s for s in symbols if s.parent == ref.number or outside(s)]
 
 
 def files_of(code: Code, name: str) -> list[str]:

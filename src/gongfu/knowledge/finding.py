@@ -116,7 +116,7 @@ def _from_beginnings(wanted: str, others: Sequence[str]) -> bool:
     """Whether `wanted` can be cut into beginnings of parts of a name, in their order."""
     ends = {0}
     for other in others:
-        for start in list(ends):
+        for start in tuple(ends):  # it grows meanwhile
             length = 0
             while start + length < len(wanted) and length < len(other) and wanted[start + length] == other[length]:
                 length += 1

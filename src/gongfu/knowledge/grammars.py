@@ -113,7 +113,8 @@ _RUST: Final = """
 (call_expression function: (scoped_identifier path: (_) @on name: (identifier) @call))
 (call_expression function: (generic_function function: (identifier) @call))
 (call_expression function: (generic_function function: (scoped_identifier path: (_) @on name: (identifier) @call)))
-(call_expression function: (generic_function function: (field_expression value: (_) @on field: (field_identifier) @call)))
+(call_expression function: (generic_function
+  function: (field_expression value: (_) @on field: (field_identifier) @call)))
 (macro_invocation macro: (identifier) @call)
 (scoped_identifier path: (_) @on name: (identifier) @ref)
 (type_identifier) @ref

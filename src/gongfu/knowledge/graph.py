@@ -91,8 +91,7 @@ class Graph:
     def _places(self, name: str) -> list[tuple[str, list[int]]]:
         found = list(self._code.uses(name).items())
         for path, aliases in self._code.aliases(name).items():
-            for alias in aliases:
-                found.append((path, self._code.uses(alias).get(path, [])))
+            found.extend((path, self._code.uses(alias).get(path, [])) for alias in aliases)
         return found
 
     def _edge(self, path: str, number: int, wanted: set[Ref], found: dict[tuple[str, int, Ref | None], Edge]) -> None:

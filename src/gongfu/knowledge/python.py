@@ -124,7 +124,7 @@ class _Reader:
         """The index of the symbol that a node makes, else that of the one around it."""
         match node:
             case ast.ClassDef():
-                bases = tuple(filter(None, map(_dotted, node.bases)))
+                bases = tuple(name for base in node.bases if (name := _dotted(base)))
                 words = [*map(_source, node.bases), *(f"{k.arg}={_source(k.value)}" for k in node.keywords if k.arg)]
                 signature = f"({', '.join(words)})" if words else ""
                 return self._add(node.name, "class", node, inside, one_line(signature), _doc(node), bases)
@@ -152,7 +152,7 @@ class _Reader:
             if isinstance(target, ast.Name):
                 self._add(target.id, _value_kind(target.id, node, around), node, inside, _value(node))
 
-    def _add(
+    def _add(  # noqa: PLR0917 - the fields of a symbol
         self, name: str, kind: Kind, node: ast.AST, inside: int, signature: str, doc: str = "",
         bases: tuple[str, ...] = (),
     ) -> int:  # fmt: skip
@@ -192,17 +192,24 @@ class _Reader:
                 self._own(name, inner)
                 if annotation is not None:
                     self._quoted(annotation, inner)
-            case ast.Import():
-                for alias in node.names:
-                    local = alias.asname or alias.name.partition(".")[0]
-                    module = alias.name if alias.asname else local
-                    self.imports.append(Import(local, module, "", node.lineno))
-                    if not alias.asname and "." in alias.name:
-                        self.imports.append(Import(alias.name, alias.name, "", node.lineno))
-            case ast.ImportFrom():
+            case ast.Import() | ast.ImportFrom():
+                self._import(node)
+            case _:
+                self._note_types(node, inner)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom):
                 module = "." * node.level + (node.module or "")
-                for alias in node.names:
-                    self.imports.append(Import(alias.asname or alias.name, module, alias.name, node.lineno))
+                self.imports.append(Import(alias.asname or alias.name, module, alias.name, node.lineno))
+            elif alias.asname:
+                self.imports.append(Import(alias.asname, alias.name, "", node.lineno))
+            else:
+                for local in dict.fromkeys((alias.name.partition(".")[0], alias.name)):
+                    self.imports.append(Import(local, local, "", node.lineno))
+
+    def _note_types(self, node: ast.AST, inner: int) -> None:
+        match node:
             case ast.Assign(targets=[target], value=value):
                 self._typed(target, _made(value), inner)
             case ast.AnnAssign(target=target, annotation=annotation):

@@ -17,100 +17,14 @@ _SELF = frozenset(["self", "this", "cls", "Self"])
 _DEEP = 6
 _MOST_BY_NAME = 12
 _RESULT = re.compile(r"(?:->|\):)\s*\"?&?(?:mut )?([A-Za-z_][\w.:]*)")
-_COMMON = frozenset(
-    [
-        "get",
-        "set",
-        "add",
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "clear",
-        "update",
-        "items",
-        "keys",
-        "values",
-        "copy",
-        "close",
-        "open",
-        "read",
-        "write",
-        "format",
-        "join",
-        "split",
-        "strip",
-        "replace",
-        "find",
-        "index",
-        "count",
-        "sort",
-        "reverse",
-        "encode",
-        "decode",
-        "push",
-        "map",
-        "filter",
-        "forEach",
-        "reduce",
-        "then",
-        "catch",
-        "toString",
-        "equals",
-        "hashCode",
-        "size",
-        "length",
-        "len",
-        "next",
-        "iter",
-        "unwrap",
-        "clone",
-        "into",
-        "from",
-        "as_str",
-        "to_string",
-        "run",
-        "start",
-        "stop",
-        "send",
-        "recv",
-        "put",
-        "log",
-        "print",
-        "println",
-        "error",
-        "warn",
-        "info",
-        "debug",
-        "match",
-        "search",
-        "group",
-        "sub",
-        "test",
-        "call",
-        "apply",
-        "bind",
-        "concat",
-        "slice",
-        "includes",
-        "has",
-        "delete",
-        "execute",
-        "fetch",
-        "commit",
-        "emit",
-        "on",
-        "off",
-        "wait",
-        "lower",
-        "upper",
-        "startswith",
-        "endswith",
-        "exists",
-        "name",
-    ]
+_COMMON_WORDS = (
+    "get set add append extend insert pop remove clear update items keys values copy close open read write format join"
+    " split strip replace find index count sort reverse encode decode push map filter forEach reduce then catch"
+    " toString equals hashCode size length len next iter unwrap clone into from as_str to_string run start stop send"
+    " recv put log print println error warn info debug match search group sub test call apply bind concat slice includes has"
+    " delete execute fetch commit emit on off wait lower upper startswith endswith exists name"
 )
+_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 class Target(NamedTuple):
@@ -146,7 +60,7 @@ class Resolver:
         if found is not None:
             return found
         family = self._code.family(path)
-        if family in ("java", "c", "python") and use.inside >= 0 and family != "python":
+        if family in ("java", "c") and use.inside >= 0:
             owner = self._owner(path, use.inside)
             inherited = self._member(owner, use.name) if owner is not None else ()
             if inherited:
@@ -376,13 +290,12 @@ class Resolver:
     def _members(self, kind: Ref, name: str, seen: set[Ref], *, above: bool) -> Iterator[Ref]:
         code, owner = self._code, self._code.symbol(kind)
         if not above:
-            inside = [
-                n for n in code.in_file(kind.path, name) if code.files[kind.path].symbols[n].parent == kind.number
-            ]
+            symbols = code.files[kind.path].symbols
+            inside = [n for n in code.in_file(kind.path, name) if symbols[n].parent == kind.number]
             qualified = f"{owner.qualified}.{name}"
             outside = [r for r in code.named(name, code.family(kind.path)) if code.symbol(r).qualified == qualified]
             whole = [r for r in outside if not code.symbol(r).declared and r.number not in inside]
-            bodies = [n for n in inside if not code.files[kind.path].symbols[n].declared]
+            bodies = [n for n in inside if not symbols[n].declared]
             if code.family(kind.path) in ("go", "rust", "c") and not bodies:
                 near = posixpath.dirname(kind.path)
                 yield from sorted(whole, key=lambda r: (posixpath.dirname(r.path) != near, r))
@@ -442,7 +355,7 @@ class Resolver:
         for base in self._code.symbol(owner).bases:
             for other in self.types_called(owner.path, base, self._code.symbol(owner).parent):
                 if other != owner and (written := self._code.symbol(other).types.get(name)):
-                    return self.types_called(other.path, written, other.index)
+                    return self.types_called(other.path, written, other.number)
         return []
 
     def _result(self, ref: Ref) -> list[Ref]:

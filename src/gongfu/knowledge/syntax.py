@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from gongfu.knowledge.grammars import PACKAGES, QUERIES
 from gongfu.knowledge.imports import imports_of
@@ -34,6 +35,8 @@ _NO_BASE = frozenset(
 )
 _TYPE_NAME = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
 _MOST_MATCHES = 300_000
+_SECONDS = 3.0
+_PIECE = 1 << 16
 
 
 @lru_cache(maxsize=16)
@@ -48,7 +51,8 @@ def _loaded(language: str) -> tuple[Language, Query] | None:
         module = import_module(package)
     except ImportError:
         return None
-    made = Language(cast("Any", getattr(module, function)()))
+    grammar: object = getattr(module, function)()
+    made = Language(grammar)
     return made, Query(made, QUERIES[language])
 
 
@@ -58,15 +62,28 @@ def has_grammar(language: str) -> bool:
 
 
 def read_syntax(language: str, text: str) -> Facts:
-    """What a source says; parts that do not parse are passed over. `has_grammar` must hold."""
+    """What a source says; parts that do not parse are passed over. `has_grammar` must hold.
+
+    ValueError when it takes too long, as some grammars do with what is not in their language at all.
+    """
     from tree_sitter import Parser, QueryCursor  # only when a file of the language is read
 
     loaded = _loaded(language)
     if loaded is None:
         raise ValueError(f"no grammar for {language}")
     source = text.encode("utf-8", "replace")
-    root = Parser(loaded[0]).parse(source).root_node
-    found = QueryCursor(loaded[1]).matches(root)[:_MOST_MATCHES]
+    until = time.monotonic() + _SECONDS
+
+    def piece(offset: int, _: object) -> bytes:
+        return source[offset : offset + _PIECE]
+
+    def is_over(*_: object) -> bool:
+        return time.monotonic() > until
+
+    root = Parser(loaded[0]).parse(piece, progress_callback=is_over).root_node
+    found = QueryCursor(loaded[1]).matches(root, None, is_over)[:_MOST_MATCHES]
+    if is_over():
+        raise ValueError("it takes too long")
     reader = _Reader(language, source)
     reader.read([captures for _, captures in found])
     return Facts(

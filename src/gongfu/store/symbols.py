@@ -28,8 +28,10 @@ _DAYS: Final = 30
 _MOST_BYTES: Final = 1 << 30
 _TABLES: Final = (
     "CREATE TABLE content (digest BLOB PRIMARY KEY, crc INTEGER NOT NULL, data BLOB NOT NULL)",
-    "CREATE TABLE file (path BLOB PRIMARY KEY, digest BLOB NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,"
-    " changed INTEGER NOT NULL, number BLOB NOT NULL) WITHOUT ROWID",
+    (
+        "CREATE TABLE file (path BLOB PRIMARY KEY, digest BLOB NOT NULL, size INTEGER NOT NULL,"
+        " modified INTEGER NOT NULL, changed INTEGER NOT NULL, number BLOB NOT NULL) WITHOUT ROWID"
+    ),
     "CREATE INDEX file_digest ON file (digest)",
 )
 _TROUBLE = (sqlite3.Error, OSError)
@@ -99,8 +101,10 @@ class SymbolStore:
     def put(
         self, files: Iterable[FileRow], contents: Mapping[bytes, bytes], gone: Iterable[str], *, tidy: bool = False
     ) -> None:
-        """Keep files and contents, and forget files that are gone; `tidy` also forgets contents of long ago. Waits for others
-        at most some seconds."""
+        """Keep files and contents, and forget files that are gone; `tidy` also forgets contents of long ago.
+
+        Waits for others at most some seconds.
+        """
         rows = [
             (os.fsencode(f.path), f.digest, f.size, f.modified, f.changed, f.number.to_bytes(16, "big")) for f in files
         ]
@@ -199,9 +203,7 @@ def forget_old(folder: Path, keep: Path, *, now: float | None = None) -> int:
         os.utime(keep, (now, now))
     found: list[tuple[float, Path]] = []
     try:
-        for file in folder.glob("*.sqlite"):
-            if file != keep:
-                found.append((file.stat().st_mtime, file))
+        found.extend((file.stat().st_mtime, file) for file in folder.glob("*.sqlite") if file != keep)
     except OSError:
         return 0
     total, gone = _size(keep), 0

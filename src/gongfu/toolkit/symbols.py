@@ -1,4 +1,4 @@
-"""The tools on the index of the code base: search_symbols, code_index, symbols, callers, callees, impact, module_docs."""
+"""The tools on the index of code: search_symbols, code_index, symbols, callers, callees, impact, module_docs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class SymbolTools:
         return Facts(access=("read",), paths=paths, title=about[:80])
 
     def _claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:
-        return (Claim(resource=str(self._workspace.root)),) if args is not None else ()
+        _ = args  # all of the code may be read
+        return (Claim(resource=str(self._workspace.root)),)
 
     # --- tools ------------------------------------------------------------------------------------------------------
 
@@ -163,7 +164,7 @@ class SymbolTools:
         if len(refs) > _MOST_MEANT:
             some = "\n".join(self._lines.symbol(ref) for ref in refs[:10])
             raise ToolFailure(
-                f"{len(refs)} symbols are called {symbol}; say which one as Class.name, module.name or path:name:\n{some}"
+                f"{len(refs)} symbols are called {symbol}; say which as Class.name, module.name or path:name:\n{some}"
             )
         return refs
 
@@ -192,8 +193,8 @@ class SymbolTools:
             )  # fmt: skip
         if located.path.is_dir():
             return ToolFailure(
-                f"there are no source files directly in {located.shown} (in other folders of it there may be); languages "
-                "that are read: Python, JavaScript, TypeScript, Go, Rust, Java, C, C++"
+                f"there are no source files directly in {located.shown} (in folders inside it there may be); languages"
+                " that are read: Python, JavaScript, TypeScript, Go, Rust, Java, C, C++"
             )
         if located.path.suffix.lower() not in EXTENSIONS:
             return ToolFailure(f"{located.shown} is in no language that is read; read_file shows it")
