@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -82,13 +83,16 @@ def _of_settings(path: Path, name: str, new: bool) -> Iterator[Effect]:
     except (ConfigError, Unfit, ValueError):
         yield Effect(kind="unclear", name=name, new=new)
         return
-    others = sorted(str(key) for key in data if key != "hooks")
+    servers = cast("dict[str, Any]", data.get("mcp", {}).get("servers", {}))
+    others = sorted(str(key) for key in data if key not in ("hooks", *(["mcp"] if servers else [])))
     if others:
         yield Effect(kind="settings", name=name, runs=show_name(", ".join(others)), new=new)
     for hook in hooks:
         command = hook.command if isinstance(hook.command, str) else " ".join(hook.command)
         yield Effect(kind="hook", name=hook.event, runs=show_name(command), new=new)
-    if not hooks and not others:
+    for server, entry in servers.items():
+        yield Effect(kind="server", name=show_name(server), runs=show_name(_started(entry)), new=new)
+    if not hooks and not others and not servers:
         yield Effect(kind="settings", name=name, new=new)
 
 
@@ -110,7 +114,9 @@ def _started(server: Any) -> str:
         return ""
     held = cast("dict[str, Any]", server)
     words = cast("list[Any]", held["args"]) if isinstance(held.get("args"), list) else []
-    return " ".join(str(word) for word in (held.get("command") or held.get("url") or "", *words))
+    started = " ".join(str(word) for word in (held.get("command") or held.get("url") or "", *words))
+    variables = sorted(set(re.findall(r"\$\{(\w+)", json.dumps(held))))
+    return f"{started} (${', $'.join(variables)})" if variables else started
 
 
 async def _of_git(root: Path, env: Mapping[str, str]) -> list[Effect]:
