@@ -30,6 +30,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "check_terminal": ("Terminal", "终端"),
     "check_git": ("git", "git"),
     "check_rg": ("ripgrep", "ripgrep"),
+    "check_mcp": ("MCP servers", "MCP 服务器"),
     "check_sandbox": ("Sandbox", "沙箱"),
     "check_home": ("Files", "文件"),
     "check_store": ("Store", "会话库"),

@@ -47,7 +47,15 @@ async def run_checks(cli: Cli, opening: Opening) -> list[Check]:
         async with opened(cli, opening) as app:
             settings = [_settings(cli, app, opening), _folder(cli, app)]
             programs = [await _git(cli), await _rg(cli), _sandbox(cli, app)]
-            return [*checks, *programs, *_home(cli, app.places), *settings, await _model(cli, app), _embedded(cli, app)]
+            return [
+                *checks,
+                *programs,
+                *_home(cli, app.places),
+                *settings,
+                await _model(cli, app),
+                _embedded(cli, app),
+                *_mcp(cli, app),
+            ]
     except UserError as error:
         trouble = Check(name="settings", level="fail", detail=cli.say.told(error.key, error.values))
         return [*checks, await _git(cli), await _rg(cli), *_home(cli, places(cli.env)), trouble]
@@ -104,6 +112,28 @@ def _sandbox(cli: Cli, app: App) -> Check:
     wanted = app.settings.sandbox.kind in ("auto", "bwrap") and sys.platform == "linux" and not found
     level: Level = "info" if app.settings.sandbox.kind == "off" or app.sandbox.kind == "landlock" else "warn"
     return Check(name="sandbox", level=level, detail=text, fix=install("bubblewrap") if wanted else "")
+
+
+def _mcp(cli: Cli, app: App) -> list[Check]:
+    """The MCP servers as far as can be told without starting one; nothing where there are none."""
+    from gongfu.app.servers import servers_of
+
+    servers = [server for server in servers_of(app) if not server.entry.disabled]
+    if not servers:
+        return []
+    from gongfu.plugins.mcp.pipes import argv_of
+
+    path = search_path(app.options.env)
+    found: list[Check] = []
+    for server in servers:
+        why, entry = server.problem, server.entry
+        if not why and entry.command and not argv_of(str(Path(entry.cwd) / entry.command), (), path):
+            why = f"there is no program {entry.command}"
+        if why:
+            detail = cli.say("mcp.doctor_bad", names=show_name(server.name), why=show_name(why))
+            found.append(Check(name="mcp", level="warn", detail=detail, fix=f"gongfu mcp test {server.name}"))
+    detail = cli.say("mcp.doctor_fine", count=len(servers))
+    return found or [Check(name="mcp", level="ok", detail=detail, fix="")]
 
 
 def install(package: str) -> str:
