@@ -224,7 +224,9 @@ async def test_secrets_and_places_are_named_for_the_policy(bench: Bench) -> None
     copied = await bench.facts("copy_file", source="d", target="e")
     assert f"{root}/d/.env" in copied.paths
     assert set(copied.writes) == {f"{root}/e"}
-    assert set(moved.below) == {f"{root}/d/.env", f"{root}/e/.env"}
+    assert {f"{root}/e", f"{root}/e/.env", f"{root}/e/x"} <= set(copied.below)
+    assert not any(path.startswith(f"{root}/d") for path in copied.below)
+    assert f"{root}/d/.env" in moved.below
     deleted = await bench.facts("delete_file", paths=["d"])
     assert f"{root}/d/.env" in deleted.writes
 

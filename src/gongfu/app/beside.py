@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gongfu.app.shelf import Shelf, names_of
 from gongfu.core.errors import ToolFailure
 from gongfu.core.events import AgentStarted, Entry, ToolStarted, TurnStarted
 from gongfu.store.contents import CheckpointRow
+from gongfu.toolkit.written import paths_written
 from gongfu.workspace.checkpoint import compare
 from gongfu.workspace.locks import FileLock
 from gongfu.workspace.root import rest_below
 
 if TYPE_CHECKING:
     from gongfu.app.app import App
-
-_WRITERS = ("write_file", "edit_file")
 
 
 def written(app: App, session: str, turn: str, root: str) -> set[str]:
@@ -36,14 +35,17 @@ def _written(app: App, entry: Entry, root: str) -> set[str]:
     event = entry.event
     if isinstance(event, AgentStarted):
         return {path for below in app.journal.read(event.session) for path in _written(app, below, root)}
-    if not isinstance(event, ToolStarted) or event.name not in _WRITERS:
+    if not isinstance(event, ToolStarted):
         return set()
-    path: Any = event.arguments.get("path")
-    try:
-        rest = rest_below(str(app.workspace.locate(path).path), root) if isinstance(path, str) else None
-    except ToolFailure:
-        return set()
-    return {rest.replace(os.sep, "/")} if rest else set()
+    found: set[str] = set()
+    for path in paths_written(event.name, event.arguments):
+        try:
+            rest = rest_below(str(app.workspace.locate(path).path), root)
+        except ToolFailure:
+            continue
+        if rest:
+            found.add(rest.replace(os.sep, "/"))
+    return found
 
 
 def others(

@@ -38,9 +38,11 @@ class Entry(Base, frozen=True):
 
 
 class Below(Base, frozen=True):
-    """What a folder holds that matters: `files` for an undo (some thousands at most), and `protected` paths."""
+    """What a folder holds that matters: `files` and `folders` for an undo (some thousands at most), and `protected`
+    paths."""
 
     files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
 
 
@@ -95,18 +97,19 @@ class Entries:
         if not entry.is_folder:
             return Below()
         files: list[str] = []
+        folders: list[str] = []
         protected: list[str] = []
         for count, (path, status) in enumerate(entries(entry.path)):
             if count > _MOST_SEEN:
                 break
             name = path.name
-            if not stat.S_ISDIR(status.st_mode) and len(files) < _MOST_BELOW and ".git" not in path.parts:
-                files.append(str(path))
+            if len(files) + len(folders) < _MOST_BELOW and ".git" not in path.parts:
+                (folders if stat.S_ISDIR(status.st_mode) else files).append(str(path))
             if count and (name in _TELLING or might_be_secret(str(path), name)) and len(protected) < _MOST_NAMED:
                 why = why_protected(path, self._workspace, write=write)
                 if why and not any(path.is_relative_to(p) for p in protected):
                     protected.append(str(path))
-        return Below(files=tuple(files), protected=tuple(protected))
+        return Below(files=tuple(files), folders=tuple(folders), protected=tuple(protected))
 
     def check_whole(self, found: Iterable[Entry], verb: str) -> None:
         """ToolFailure for what must stay where it is: the workspace, the home folder, and all above them."""

@@ -59,7 +59,7 @@ class MoveTools:
         below = self._entries.below(source, write=moves_it)
         written = (str(target.path),)
         taken = (str(source.path), *below.protected) if moves_it else ()
-        there = tuple(str(target.path / Path(p).relative_to(source.path)) for p in below.files)
+        there = tuple(str(target.path / Path(p).relative_to(source.path)) for p in (*below.folders, *below.files))
         lost = self._entries.below(target, write=True) if args.get("overwrite") else None
         return Facts(
             access=("write",),
