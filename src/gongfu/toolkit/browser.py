@@ -33,8 +33,6 @@ NEEDS = (library("playwright", extra="browser"),)
 _PRIVATE_NAMES = ("local", "internal", "lan", "localhost", "intranet", "corp", "home", "test", "arpa")
 _OPEN_SECONDS = 30
 _ACT_SECONDS = 5
-_QUIET_SECONDS = 2
-_DOWNLOAD_SECONDS = 10
 _TALL = 8000  # pixels of a whole page
 _MAX_IMAGE = 5 * 1024 * 1024
 _SHOWN = 4000  # bytes of an outline that comes without being asked for
@@ -83,19 +81,21 @@ class BrowserTools:
         gate = self._browsing.gates[side]
         gate.problems.clear()
         async with self._told(tab):
+            since = anyio.current_time()
             try:
                 answer = await tab.page.goto(link.url, wait_until="domcontentloaded", timeout=_OPEN_SECONDS * 1000)
             except Exception as error:
                 place = f"{link.host}:{link.port}"
                 why = next((w for at, w in gate.problems.items() if place in at), "") or _first(error)
                 if "Download is starting" in str(error):
+                    await tab.settle(since)
                     return await self._report(tab, "")
                 if _is_playwright(error):
                     raise ToolFailure(f"{link.url} could not be opened: {why}") from None
                 raise
             if answer is not None and MARK in answer.headers:
                 raise ToolFailure(f"{link.url} could not be opened: {await answer.text()}")
-            await self._settle(tab)
+            await self._settle(tab, since)
             status = f"the server answered {answer.status}" if answer is not None and answer.status >= 400 else ""
             tab.seen = ""
             return await self._report(tab, status, whole=True)
@@ -151,9 +151,10 @@ class BrowserTools:
         async with self._told(tab):
             found = await self._find(tab, element)
             tab.accepting = accept
+            since = anyio.current_time()
             try:
                 await (found.dblclick if double else found.click)(timeout=_ACT_SECONDS * 1000)
-                await self._settle(tab)
+                await self._settle(tab, since)
             finally:
                 tab.accepting = False
             return await self._report(tab, "")
@@ -168,14 +169,15 @@ class BrowserTools:
         async with self._told(tab):
             found = await self._find(tab, element, field=True)
             clean = text.encode("utf-8", "replace").decode().replace("\0", "")
+            since = anyio.current_time()
             tag = str(await found.evaluate("e => e.tagName"))
             if tag == "SELECT":
-                await found.select_option(label=clean, timeout=_ACT_SECONDS * 1000)
+                await _choose(found, clean)
             elif text or not key:
                 await found.fill(clean, timeout=_ACT_SECONDS * 1000)
             if key:
                 await found.press(key, timeout=_ACT_SECONDS * 1000)
-            await self._settle(tab)
+            await self._settle(tab, since)
             return await self._report(tab, "")
 
     # --- screenshot ---------------------------------------------------------------------------------------------------
@@ -285,13 +287,11 @@ class BrowserTools:
                 return await _only(found, wanted)
         raise ToolFailure(f"nothing on the page is {wanted[:100]!r}; browser_read numbers what can be used")
 
-    async def _settle(self, tab: Tab) -> None:
-        """Wait until the page is quiet, within bounds; then for what it downloads."""
+    async def _settle(self, tab: Tab, since: float) -> None:
+        """Wait until the page stands and is quiet, within bounds."""
+        await tab.settle(since)
         with suppress(*_playwright_errors()):
-            await tab.page.wait_for_load_state("domcontentloaded", timeout=_OPEN_SECONDS * 1000)
-            await tab.page.wait_for_load_state("networkidle", timeout=_QUIET_SECONDS * 1000)
-        with anyio.move_on_after(_DOWNLOAD_SECONDS):
-            await tab.downloaded.wait()
+            await tab.page.wait_for_load_state("domcontentloaded", timeout=_ACT_SECONDS * 1000)
 
     async def _head(self, tab: Tab) -> str:
         title = " ".join((await tab.page.title()).split())[:200]
@@ -329,6 +329,14 @@ def _by_words(tab: Tab, words: str, *, field: bool) -> list[Locator]:
         page.get_by_role("link", name=words), page.get_by_text(words),
     ]  # fmt: skip
     return fields if field else [*texts, *fields]
+
+
+async def _choose(found: Locator, label: str) -> None:
+    """Choose an option by what it says. ToolFailure when there is none, with those that there are."""
+    labels = [" ".join(text.split()) for text in await found.locator("option").all_inner_texts()]
+    if label not in labels:
+        raise ToolFailure(f"there is no option {label[:80]!r}; the options are: {', '.join(labels)[:1000]}")
+    await found.select_option(label=label, timeout=_ACT_SECONDS * 1000)
 
 
 async def _only(found: Locator, words: str) -> Locator:

@@ -157,7 +157,8 @@ class Gate:
                     data = await reader.receive(min(left, 65536))
                     left -= len(data)
                     await server.send(data)
-                await reader.receive()  # the browser has gone when this ends
+                while True:  # whatever else comes is not passed on; this ends when the browser has gone
+                    await reader.receive()
 
             async def downward() -> None:
                 answers = BufferedByteReceiveStream(server)

@@ -16,18 +16,20 @@ _USED = re.findall(
     "link button textbox searchbox checkbox radio combobox listbox option slider spinbutton switch tab menuitem "
     "menuitemcheckbox menuitemradio treeitem iframe",
 )
+_CELLS = ("cell", "gridcell", "columnheader", "rowheader")
 
 
 def outline(snapshot: str) -> str:
     """The page as lines, from the library's tree of roles: wrappers are left out, numbers (`[e7]`) stand at what can
     be clicked or filled in, the address of a link behind it."""
     lines: list[str] = []
+    new_row = True
     dropped: list[int] = []  # the depths of wrappers that are left out
     for raw in snapshot.splitlines():
         found = re.fullmatch(_LINE, raw)
         if found is None:
             continue
-        depth, rest = len(found[1]) // 2, found[2].strip("'") if found[2].startswith("'") else found[2]
+        depth, rest = len(found[1]) // 2, _unpacked(found[2])
         while dropped and dropped[-1] >= depth:
             dropped.pop()
         if rest.startswith("/url: ") and lines:
@@ -37,7 +39,11 @@ def outline(snapshot: str) -> str:
             continue
         shown = "  " * (depth - len(dropped))
         text = _told(rest)
-        if text:
+        new_row = new_row or rest.startswith("row")
+        if text.startswith("| ") and lines and not new_row:
+            lines[-1] += f" {text}"
+        elif text:
+            new_row = False
             lines.append(shown + text)
         else:
             dropped.append(depth)
@@ -53,6 +59,12 @@ def _told(rest: str) -> str:
     text = _unquoted(text)
     if role == "text":
         return text
+    if role in _CELLS:
+        return f"| {_unquoted(name) or text}" if name or text else ""
+    if role == "row":
+        return ""
+    if role == "listitem":
+        return f"- {_unquoted(name) or text}" if name or text else ""
     if role == "heading":
         level = re.search(r"\[level=(\d)\]", marks)
         return f"{'#' * int(level[1] if level else 2)} {_unquoted(name) or text}"
@@ -66,6 +78,12 @@ def _told(rest: str) -> str:
     words = ["click" if role in _WRAPPERS else role, name or "", f"[{number}]" if used and number else ""]
     words += [f"({mark})" for mark in state] + ([f": {text}"] if text else [])
     return " ".join(filter(None, words)).replace(" : ", ": ")
+
+
+def _unpacked(rest: str) -> str:
+    """A line without the quotation marks that it stands in when it holds signs of YAML."""
+    found = re.fullmatch(r"'((?:[^']|'')*)'(.*)", rest)
+    return found[1].replace("''", "'") + found[2] if found else rest
 
 
 def _unquoted(name: str | None) -> str:

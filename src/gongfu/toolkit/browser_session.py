@@ -18,7 +18,7 @@ from gongfu.toolkit.browser_gate import Gate
 from gongfu.toolkit.web_guard import Link, Reach, Resolve, resolve
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, Dialog, Download, Page, Playwright, ProxySettings
+    from playwright.async_api import Browser, BrowserContext, Dialog, Download, Page, Playwright, ProxySettings, Request
 
 Side: TypeAlias = Literal["open", "inside"]
 Keep: TypeAlias = Callable[[bytes], str]
@@ -28,6 +28,8 @@ _TABS = 20
 _START_SECONDS = 30
 _DOWNLOAD_SECONDS = 30
 _CLOSE_SECONDS = 5
+_QUIET_SECONDS = 0.25
+_BUSY_SECONDS = 3
 _ARGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -45,9 +47,31 @@ class Tab:
         self.notes: list[str] = []
         self.accepting = False
         self.crashed = False
+        self.asking: dict[Request, float] = {}  # requests under way, and when they began
+        self.stirred = 0.0  # when something last happened
         self.downloads = 0
         self.downloaded = anyio.Event()  # set while nothing is being downloaded
         self.downloaded.set()
+
+    def begun(self, request: Request) -> None:
+        """A request has begun."""
+        self.stirred = self.asking[request] = anyio.current_time()
+
+    def ended(self, request: Request) -> None:
+        """A request has ended, one way or another."""
+        self.stirred = anyio.current_time()
+        self.asking.pop(request, None)
+
+    async def settle(self, since: float) -> None:
+        """Wait until nothing happens any more of what began after `since` (requests, downloads), within bounds."""
+        with anyio.move_on_after(_BUSY_SECONDS):
+            while True:
+                left = max(since, self.stirred) + _QUIET_SECONDS - anyio.current_time()
+                if left <= 0 and not any(begun >= since for begun in self.asking.values()):
+                    break
+                await anyio.sleep(max(left, 0.02))
+        with anyio.move_on_after(_DOWNLOAD_SECONDS):
+            await self.downloaded.wait()
 
 
 class Browsing:
@@ -124,7 +148,7 @@ class Browsing:
         driver, self._driver = self._driver, None
         self._contexts, self.tabs, self.current = {}, {}, 0
         with anyio.CancelScope(shield=True):
-            if browser is not None:
+            if browser is not None and browser.is_connected():
                 await _quietly(browser.close)
             if driver is not None:
                 await _quietly(driver.stop)
@@ -198,6 +222,9 @@ class Browsing:
         def close(_: object) -> None:
             self.tabs.pop(tab.number, None)
 
+        page.on("request", tab.begun)
+        page.on("requestfinished", tab.ended)
+        page.on("requestfailed", tab.ended)
         page.on("dialog", dialog)
         page.on("download", download)
         page.on("crash", crash)
@@ -219,6 +246,7 @@ class Browsing:
 
         if not tab.downloads:
             tab.downloaded = anyio.Event()
+        tab.stirred = anyio.current_time()
         tab.downloads += 1
         name = Path(download.suggested_filename).name[:200]
         try:

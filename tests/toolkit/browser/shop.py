@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gongfu.config.settings import Web
@@ -31,8 +32,8 @@ HOME = """<!doctype html><html lang=zh><head><meta charset=utf-8><title>功夫�
 <iframe srcdoc="<button onclick='this.textContent=&quot;pressed&quot;'>inner</button>"></iframe>
 <script>function done() { document.getElementById('said').textContent =
   'Hello ' + name_.value + ' ' + size.value + ' ' + ok.checked; }
-const name_ = document.getElementById('name'), size = document.getElementById('size'), ok = document.getElementById('ok');
-setTimeout(() => { const p = document.createElement('p'); p.textContent = 'built by script'; document.body.append(p); }, 50);
+const [name_, size, ok] = ['name', 'size', 'ok'].map(id => document.getElementById(id));
+setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<p>built by script</p>'), 50);
 </script></body></html>"""
 
 
@@ -109,7 +110,7 @@ async def shop(folder: Path, **web) -> AsyncGenerator[tuple[Hand, RawServer, Sho
     need_browser()
     pages = Shop()
     async with raw_server(pages) as server:
-        settings = Web(**({"allow_hosts": (PUBLIC,)} | web))
+        settings = msgspec.convert({"allow_hosts": (PUBLIC,)} | web, Web)
         kept: list[bytes] = []
 
         def keep(data: bytes) -> str:
