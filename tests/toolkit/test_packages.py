@@ -53,8 +53,14 @@ async def test_an_installation_asks_and_names_the_hosts(work: Path, tmp_path: Pa
         )
         assert played.status == "refused"
     facts = await tools(work)["package_install"].facts({"packages": ["tiny"]})
-    assert facts.hosts == ("pypi.org:443", "files.pythonhosted.org:443")
+    assert facts.hosts[0] == "pypi.org:443"
+    assert len(facts.hosts) == 2
+    own = {**person(tmp_path), "PIP_INDEX_URL": "http://index.example:8080/simple"}
+    assert (await tools(work, own)["package_install"].facts({"packages": ["tiny"]})).hosts == ("index.example:8080",)
     assert facts.command.endswith("install tiny")
+    none = {"packages": ["tiny"], "options": ["--no-index"]}
+    facts = await tools(work)["package_install"].facts(none)
+    assert (facts.hosts, facts.access) == ((), ("execute", "network"))
     assert (await tools(work)["package_list"].facts({})).access == ("read",)
     assert "network" in (await tools(work)["package_list"].facts({"outdated": True})).access
 

@@ -29,7 +29,6 @@ from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Toolset
 from gongfu.workspace.root import Workspace
 
-_PYPI = ("pypi.org:443", "files.pythonhosted.org:443")
 _NPM = ("registry.npmjs.org:443",)
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,120}[A-Za-z0-9])?"
 _PYTHON_SPEC = (
@@ -63,10 +62,16 @@ class PackageTools:
         return self._facts(project, commands, title=" ".join(names), network=index)
 
     def _facts(
-        self, project: Project, commands: Sequence[Sequence[str]], *, title: str, network: bool, npm: bool | None = None
+        self,
+        project: Project,
+        commands: Sequence[Sequence[str]],
+        *,
+        title: str,
+        network: bool,
+        options: Sequence[str] = (),
     ) -> Facts:
         line = " ; ".join(map(shlex.join, commands))
-        hosts = (_NPM if (self._is_npm(project) if npm is None else npm) else _PYPI) if network else ()
+        hosts = (_NPM if self._is_npm(project) else self._projects.index_hosts(options)) if network else ()
         return Facts(
             access=("execute", "network") if network else ("execute",), paths=(str(project.root),), command=line,
             cwd=str(project.root), hosts=hosts, title=title, preview=command_preview(line, project.root),
@@ -151,7 +156,8 @@ class PackageTools:
         project = self._projects.find(args.get("cwd") or "")
         action, argv = args.get("action") or "install", self._install_command(project, args)
         title = f"{action} {' '.join(strings(args.get('packages'))) or args.get('requirements') or ''}".strip()
-        facts = self._facts(project, [argv], title=title, network=action != "uninstall")
+        options = strings(args.get("options"))
+        facts = self._facts(project, [argv], title=title, network=action != "uninstall", options=options)
         if not args.get("requirements"):
             return facts
         located = self._projects.located([args["requirements"]])

@@ -21,7 +21,6 @@ from gongfu.workspace.names import show_name
 from gongfu.workspace.protect import might_be_secret
 from gongfu.workspace.root import Located
 
-_INDEX = ("pypi.org:443", "files.pythonhosted.org:443")
 _HOSTS = {"npm": (), "cargo": ("index.crates.io:443", "static.crates.io:443")}
 _BUILDING = 900.0
 _MOST_NAMES = 40
@@ -39,7 +38,7 @@ class Builds:
         out = self._out(project, args.get("out") or "", again=False)
         isolation = args.get("isolation") is not False
         name, argv = self._command(project, out, isolation)
-        hosts = _HOSTS.get(name, _INDEX) if isolation else ()
+        hosts = _HOSTS.get(name, self._projects.index_hosts()) if isolation else ()
         command = shlex.join(argv)
         return Facts(
             access=("execute", "network") if hosts else ("execute",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ _MARKS = (
     "pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "Pipfile", "package.json", "go.mod", "Cargo.toml",
     "tox.ini", "pytest.ini",
 )  # fmt: skip
+_PYPI = ("pypi.org:443", "files.pythonhosted.org:443")  # house:allow - the default of pip, told before it is asked
+_INDEXES = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX")
 _BIN = "Scripts" if sys.platform == "win32" else "bin"
 _EXE = ".exe" if sys.platform == "win32" else ""
 _LOCKS = {"poetry.lock": "poetry", "uv.lock": "uv", "pdm.lock": "pdm"}
@@ -147,6 +150,19 @@ class Projects:
         if project.manager:
             return f"{project.manager} add --dev {words}"
         return f"{python_of(cast('Path', project.env))} -m pip install {words}"
+
+    def index_hosts(self, options: Sequence[str] = ()) -> tuple[str, ...]:
+        """The hosts that an installer of Python packages talks to: those that the person or a call names, else PyPI."""
+        given = [self.programs.env.get(name, "") for name in _INDEXES]
+        given += [option.partition("=")[2] for option in options if "index" in option or "find-links" in option]
+        found = [
+            match for text in given for match in re.findall(r"(https?)://(?:[^@/\s]*@)?([^/:\s]+)(?::(\d+))?", text)
+        ]
+        hosts = dict.fromkeys(f"{host}:{port or (443 if scheme == 'https' else 80)}" for scheme, host, port in found)
+        if "--no-index" in options:
+            return tuple(hosts)
+        replaced = any(self.programs.env.get(name) for name in _INDEXES if "EXTRA" not in name)
+        return (*hosts, *(() if replaced or any(o.startswith("--index-url") for o in options) else _PYPI))
 
     def located(self, given: Sequence[str], *, again: bool = False) -> list[Located]:
         """Where the paths of a call lead. ToolFailure for one that is not there."""
