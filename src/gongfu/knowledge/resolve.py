@@ -18,11 +18,12 @@ _DEEP = 6
 _MOST_BY_NAME = 12
 _RESULT = re.compile(r"(?:->|\):)\s*\"?&?(?:mut )?([A-Za-z_][\w.:]*)")
 _COMMON_WORDS = (
-    "get set add append extend insert pop remove clear update items keys values copy close open read write format join"
-    " split strip replace find index count sort reverse encode decode push map filter forEach reduce then catch"
-    " toString equals hashCode size length len next iter unwrap clone into from as_str to_string run start stop send"
-    " recv put log print println error warn info debug match search group sub test call apply bind concat slice includes has"
-    " delete execute fetch commit emit on off wait lower upper startswith endswith exists name"
+    "get set add append extend insert pop remove clear update items keys values copy close open read write format"
+    " join split strip replace find index count sort reverse encode decode push map filter forEach reduce then"
+    " catch toString equals hashCode size length len next iter unwrap clone into from as_str to_string run start"
+    " stop send recv put log print println error warn info debug match search group sub test call apply bind"
+    " concat slice includes has delete execute fetch commit emit on off wait lower upper startswith endswith"
+    " exists name"
 )
 _COMMON = frozenset(_COMMON_WORDS.split())
 
