@@ -168,15 +168,25 @@ class _Asked:
     def _bound_references(self) -> None:
         bounded: Any = import_module("jedi.inference.references")
         bounded._PARSED_FILE_LIMIT, bounded._OPENED_FILE_LIMIT = _PARSED, _FILES
-        found = bounded.get_module_contexts_containing_name
+        look = bounded._check_fs
 
-        def in_time(*args: Any, **more: Any) -> Iterator[Any]:
-            for context in found(*args, **more):
+        def readable(*args: Any) -> Any:
+            try:
+                return look(*args)
+            except OSError:  # of a folder called x.py, of a file that may not be read
+                return None
+
+        def in_time(state: Any, contexts: Any, name: str, limit_reduction: int = 1) -> Iterator[Any]:
+            """As in jedi, which does not look for names of one or two characters: they are words in Chinese."""
+            yield from (context for context in contexts if not context.is_compiled())
+            files = bounded._find_project_modules(state, contexts)
+            for context in bounded.search_in_file_ios(state, files, name, limit_reduction=limit_reduction):
                 yield context
                 if time.monotonic() > self._until - 1:
                     self._partial = True
                     return
 
+        bounded._check_fs = readable
         bounded.get_module_contexts_containing_name = in_time
 
     def _spots(self, names: Iterable[Any], *, docs: bool = False) -> Iterator[Spot]:

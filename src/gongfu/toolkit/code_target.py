@@ -147,7 +147,7 @@ def _on_line(source: Source, name: str, line: int, column: int) -> Target:
     if found:
         start = min(found, key=lambda at: abs(at - (column - 1))) if column else found[0]
         return _last_word(source, name, line, start)
-    elsewhere = [n for n, text in enumerate(source.lines, 1) if name in text and any(_occurrences(name, text))]
+    elsewhere = [n for n, text in enumerate(source.lines, 1) if name in text and _occurrences(name, text)]
     near = sorted(elsewhere, key=lambda n: abs(n - line))
     if near and abs(near[0] - line) <= 2 and (len(near) == 1 or abs(near[1] - line) > abs(near[0] - line)):
         return _on_line(source, name, near[0], 0)  # models count lines badly

@@ -125,7 +125,7 @@ class LanguageServer:
             raise ServerFailed("it does not say what it can do")
         found = cast("dict[str, Any]", result).get("capabilities")
         self._abilities = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-        unit = self._abilities.get("positionEncoding")
+        unit = self.found.server.columns or self._abilities.get("positionEncoding")
         self._unit = unit if unit in ("utf-8", "utf-16", "utf-32") else "utf-16"
         self._client.tell("initialized", {})
         if self.found.server.settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from gongfu.core.base import Base
 from gongfu.workspace.environment import search_path
@@ -14,7 +14,7 @@ from gongfu.workspace.environment import search_path
 class Server(Base, frozen=True):
     """One language server. `files` gives the language identifier by suffix (or whole name) of a file, `options` are
     those of its initialisation; `install` is the one command that brings it. `slow` ones first read the whole project,
-    those that are `short` know little of files that are not open.
+    those that are `short` know little of files that are not open. `columns` is how it counts them, whatever it says.
     """
 
     name: str
@@ -25,6 +25,7 @@ class Server(Base, frozen=True):
     settings: Mapping[str, Any] = {}
     slow: bool = False
     short: bool = False
+    columns: Literal["", "utf-32"] = ""
 
 
 _C = {
@@ -41,7 +42,7 @@ _WEB = {".css": "css", ".scss": "scss", ".less": "less"}
 SERVERS: Final[tuple[Server, ...]] = (
     Server("basedpyright", ("basedpyright-langserver", "--stdio"), _PYTHON, "pip install basedpyright"),
     Server("pyright", ("pyright-langserver", "--stdio"), _PYTHON, "pip install pyright"),
-    Server("pylsp", ("pylsp",), _PYTHON, "pip install python-lsp-server"),
+    Server("pylsp", ("pylsp",), _PYTHON, "pip install python-lsp-server", columns="utf-32"),
     Server(
         "typescript-language-server", ("typescript-language-server", "--stdio"), _JS,
         "npm install -g typescript typescript-language-server", slow=True,
