@@ -32,10 +32,10 @@ from gongfu.toolkit.moments import (
     weekend_of,
 )  # fmt: skip
 from gongfu.tools.decorator import tool
-from gongfu.tools.needs import library
 from gongfu.tools.protocol import Facts, Outcome, Toolset
 
 _MOST_ZONES = 12
+_ALMANAC = (date(1901, 2, 19), date(2100, 12, 30))  # what the library knows
 _DECREED = (
     "Official days off and make-up workdays in China are decreed each year by the State Council (usually in November"
     " before) and cannot be computed."
@@ -241,17 +241,15 @@ def _lunar_lines(day: date, found: chinese.Lunar) -> list[str]:
 
 
 def _almanac(day: date) -> list[str]:
-    need = library("cnlunar", extra="code")
+    first, last = _ALMANAC
+    if not first <= day <= last:
+        return [f"[the almanac is known from {first} to {last}]"]
     try:
         made: Any = import_module("cnlunar")  # heavy, only for who asks, and by name: it has no types
-        known = made.Lunar(datetime(day.year, day.month, day.day, 12), godType="8char")  # noqa: DTZ001 - a calendar day
-        good, bad = list(map(str, known.goodThing)), list(map(str, known.badThing))
     except ImportError:
-        raise ToolFailure(
-            f"the almanac needs {need.names[0]}: pip install cnlunar; the calendar works without"
-        ) from None
-    except (IndexError, KeyError, AttributeError, ValueError):
-        return ["[the almanac of this day is not known: 1901-02-19 to 2100-12-30]"]
+        raise ToolFailure("the almanac needs cnlunar: pip install cnlunar; the calendar works without") from None
+    known = made.Lunar(datetime(day.year, day.month, day.day, 12), godType="8char")  # noqa: DTZ001 - a calendar day
+    good, bad = list(map(str, known.goodThing)), list(map(str, known.badThing))
     return [f"宜: {' '.join(good[:30]) or '无'}", f"忌: {' '.join(bad[:30]) or '无'} (tradition)"]
 
 
