@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import anyio
-import anyio.to_thread
 
 from gongfu.core.errors import ToolFailure, root_of
 from gongfu.plugins.mcp.listing import list_tools
 from gongfu.plugins.mcp.names import Names
 from gongfu.plugins.mcp.offers import Offers, clean, line, offers
+from gongfu.plugins.mcp.sdk import loaded
 from gongfu.plugins.mcp.servers import Kind, Server
 from gongfu.plugins.mcp.surroundings import Surroundings
 from gongfu.plugins.mcp.transport import Line, NoProgramError, Transport
@@ -221,7 +221,6 @@ class Connection:
         self._stopped = False
         if self._settled.is_set():
             self._settled = anyio.Event()
-        await anyio.to_thread.run_sync(load_sdk)  # heavy: a second of work that the first request must not wait for
         kinds = (self._kind,) if self._kind else self.server.kinds
         for at, kind in enumerate(kinds, 1):
             try:
@@ -234,9 +233,19 @@ class Connection:
             return
 
     async def _one(self, kind: Kind) -> None:
-        self._line = None
+        transport = Transport(self.server, self._around, kind, auth=self._auth, news=self._wake)
+        self._line = transport.line
+        self.starts += 1
+        try:
+            transport.start()
+            await loaded()
+            await self._spoken(kind, transport)
+        finally:
+            await transport.end()
+
+    async def _spoken(self, kind: Kind, transport: Transport) -> None:
         with anyio.CancelScope(deadline=anyio.current_time() + self._around.connect) as scope:
-            async with self._open(kind) as client:
+            async with self._open(transport) as client:
                 self._kind = kind
                 await self._relist(client)
                 scope.deadline = float("inf")
@@ -247,16 +256,13 @@ class Connection:
             raise TimeoutError(f"it did not answer within {self._around.connect:g} seconds")
 
     @asynccontextmanager
-    async def _open(self, kind: Kind) -> AsyncGenerator[Client, None]:
+    async def _open(self, transport: Transport) -> AsyncGenerator[Client, None]:
         from mcp.client.client import Client
         from mcp_types import Implementation
 
         from gongfu.core.version import __version__
         from gongfu.plugins.mcp.callbacks import Callbacks
 
-        transport = Transport(self.server, self._around, kind, auth=self._auth, news=self._wake)
-        self._line = transport.line
-        self.starts += 1
         callbacks = Callbacks(self, self._around.roots)
         client = Client(
             transport,
@@ -331,17 +337,3 @@ class Connection:
         if found != self.offers:
             self.offers = found
             self._changed(self)
-
-
-def load_sdk() -> None:
-    """Import what connections need of the SDK. What it logs is for its developers: it would land on the screen."""
-    import logging
-    from importlib import import_module
-
-    for name in ("mcp.client.client", "mcp.client.streamable_http", "mcp.client.sse", "httpx2"):
-        import_module(name)
-    for name in ("mcp", "client"):
-        logger = logging.getLogger(name)
-        logger.propagate = False
-        if not logger.handlers:
-            logger.addHandler(logging.NullHandler())

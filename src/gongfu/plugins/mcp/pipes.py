@@ -72,18 +72,8 @@ class Pipes:
             return "it closed its output"
         return f"it was ended by signal {-code}" if code < 0 else f"it ended with exit code {code}"
 
-    @asynccontextmanager
-    async def streams(
-        self,
-    ) -> AsyncGenerator[
-        tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]], None
-    ]:
-        """Start it; the streams that the SDK speaks through. Afterwards nothing of it runs. OSError, ValueError."""
-        from mcp.shared.message import SessionMessage  # heavy, and loaded by whoever connects
-
-        inbox, theirs = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)  # bounded by the meter
-        mine, outbox = anyio.create_memory_object_stream[SessionMessage](0)
-        self._inbox = inbox
+    def start(self) -> Served:
+        """Start it. OSError or ValueError when that cannot be done."""
         self.served = Served(
             self._launch.argv,
             cwd=self._launch.cwd,
@@ -92,6 +82,28 @@ class Pipes:
             on_line=self._line,
             on_over=self._ended,
         )
+        return self.served
+
+    async def end(self) -> None:
+        """End it, where it was started and never spoken to."""
+        if self.served is not None and self._inbox is None:
+            await self.served.end(grace=0)
+
+    @asynccontextmanager
+    async def streams(
+        self,
+    ) -> AsyncGenerator[
+        tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]], None
+    ]:
+        """The streams that the SDK speaks through; it is started if it was not. Afterwards nothing of it runs."""
+        from mcp.shared.message import SessionMessage  # heavy, and loaded by whoever connects
+
+        inbox, theirs = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)  # bounded by the meter
+        mine, outbox = anyio.create_memory_object_stream[SessionMessage](0)
+        self._inbox = inbox
+        served = self.served or self.start()
+        if served.code is not None:
+            inbox.close()
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._write, outbox)
@@ -100,7 +112,7 @@ class Pipes:
                 finally:
                     group.cancel_scope.cancel()
         finally:
-            await self.served.end(grace=GRACE)
+            await served.end(grace=GRACE)
             for stream in (inbox, theirs, mine, outbox):
                 stream.close()
 
@@ -133,6 +145,8 @@ class Pipes:
             self._strange(data)
             return
         self.meter.message()
+        if self._inbox is None:
+            return  # nobody has spoken to it yet
         if peek.method is not None and peek.method.endswith("/list_changed"):
             self._changed()
         wanted = peek.method is None and self._is_answer(peek.id)

@@ -50,7 +50,7 @@ class Line:
 
 
 class Transport:
-    """The way to `server` of one kind; made anew for each connection."""
+    """The way to `server` of one kind; made anew for each connection, and started before it is entered."""
 
     def __init__(
         self,
@@ -69,22 +69,31 @@ class Transport:
         self._news = news
         self._opened: AbstractAsyncContextManager[tuple[Any, Any]] | None = None
 
-    async def __aenter__(self) -> tuple[Any, Any]:
-        entry = self._server.entry
-        if self._kind == "stdio":
-            self.line.pipes = Pipes(self._launch(), changed=lambda: self._news(listed=True), over=self._ended)
-            self._opened = self.line.pipes.streams()
-        else:
-            named = {name.lower() for name in entry.headers}
-            auth = None if "authorization" in named else self._auth(entry.url)
-            self.line.network = Network(entry.url, entry.headers, auth)
-            self._opened = self.line.network.streams(self._kind)
+    def start(self) -> None:
+        """Start the program, where there is one: it gets ready while the SDK is loaded. NoProgramError."""
+        if self._kind != "stdio":
+            return
+        self.line.pipes = Pipes(self._launch(), changed=lambda: self._news(listed=True), over=self._ended)
         try:
-            return await self._opened.__aenter__()
+            self.line.pipes.start()
         except (OSError, ValueError) as error:
-            if self._kind == "stdio":
-                raise NoProgramError(f"it cannot be started: {error}") from error
-            raise
+            raise NoProgramError(f"it cannot be started: {error}") from error
+
+    async def end(self) -> None:
+        """End a program that was started and never spoken to."""
+        if self.line.pipes is not None:
+            await self.line.pipes.end()
+
+    async def __aenter__(self) -> tuple[Any, Any]:
+        if self.line.pipes is not None:
+            self._opened = self.line.pipes.streams()
+            return await self._opened.__aenter__()
+        entry = self._server.entry
+        named = {name.lower() for name in entry.headers}
+        auth = None if "authorization" in named else self._auth(entry.url)
+        self.line.network = Network(entry.url, entry.headers, auth)
+        self._opened = self.line.network.streams("sse" if self._kind == "sse" else "http")
+        return await self._opened.__aenter__()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
