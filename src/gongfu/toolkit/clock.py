@@ -35,7 +35,7 @@ from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Facts, Outcome, Toolset
 
 _MOST_ZONES = 12
-_ALMANAC = (date(1901, 2, 19), date(2100, 12, 30))  # what the library knows
+_ALMANAC = (date(1901, 2, 19), date(2100, 2, 8))  # what the library knows
 _DECREED = (
     "Official days off and make-up workdays in China are decreed each year by the State Council (usually in November"
     " before) and cannot be computed."
