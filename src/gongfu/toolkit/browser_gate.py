@@ -117,10 +117,13 @@ class Gate:
             raise ToolFailure(refusal(link.place, kind, addresses))
         address = Address(scheme="https" if tunnel else "http", host=link.host, port=link.port)
         proxy = find_proxy(address, "", self._env)
-        with anyio.fail_after(_SECONDS):
-            if proxy is None:
-                return await connect(address, tuple(addresses), _SECONDS)
-            return await self._through(proxy, link, tunnel=tunnel)
+        try:
+            with anyio.fail_after(_SECONDS):
+                if proxy is None:
+                    return await connect(address, tuple(addresses), _SECONDS)
+                return await self._through(proxy, link, tunnel=tunnel)
+        except OSError as error:  # a TimeoutError is one
+            raise ToolFailure(f"no connection to {link.place} ({error or f'none within {_SECONDS} s'})") from None
 
     async def _through(self, proxy: Address, link: Link, *, tunnel: bool) -> ByteStream:
         context = tls_context("", self._env) if proxy.tls else None
