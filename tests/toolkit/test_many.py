@@ -198,7 +198,7 @@ async def test_all_files_or_none(bench: Bench) -> None:
     assert said.startswith("file 2 of 2: old is not in b")
     assert said.endswith("No file was changed.")
     assert "there is nothing to do" in await bench.fails("edit_files", files=[])
-    assert "no edits for a" in await bench.fails("edit_files", files=[{"path": "a", "edits": []}])
+    assert "no edits for 'a'" in await bench.fails("edit_files", files=[{"path": "a", "edits": []}])
     assert "c does not exist" in await bench.fails("edit_files", files=[{"path": "c", "edits": files[0]["edits"]}])
     assert "is a folder" in await bench.fails("edit_files", files=[{"path": ".", "edits": files[0]["edits"]}])
 

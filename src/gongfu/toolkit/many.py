@@ -103,7 +103,7 @@ class ManyTools:
         wanted = _line_edits(edits)
         changes = await anyio.to_thread.run_sync(self._plan_lines, path, wanted, True, abandon_on_cancel=True)
         if not changes.changed:
-            return Outcome(text=f"The edits leave {path} as it is; nothing was written.")
+            return Outcome(text="The edits leave the file as it is; nothing was written.")
         display = changes.display()
         await anyio.to_thread.run_sync(changes.make)
         return Outcome(text=changes.told("Edited"), display=display)
@@ -124,7 +124,7 @@ def _files(given: Sequence[Any]) -> list[FileEdits]:
         raise ToolFailure(f"at most {MOST_FILES} files in one call; arrived: {len(files):,}")
     for file in files:
         if not file.edits:
-            raise ToolFailure(f"no edits for {file.path}; nothing was changed")
+            raise ToolFailure(f"no edits for {file.path!r}; nothing was changed")
         for edit in file.edits:
             check_text(edit.new, "new")
     if sum(len(file.edits) for file in files) > _MOST_EDITS:

@@ -17,6 +17,9 @@ from gongfu.workspace.ignore import is_folder
 
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.EXDEV, errno.ENOSYS, errno.EACCES)
 
+MOST_FILES = 100_000
+MOST_BYTES = 4 << 30
+
 Stop = Callable[[], bool]
 
 
@@ -55,7 +58,7 @@ def entries(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
                     waiting.append(Path(entry.path))
 
 
-def contents(path: Path, *, most: int = 200_000) -> Contents:
+def contents(path: Path, *, most: int = MOST_FILES) -> Contents:
     """Count what lies at a path. OSError when nothing does."""
     files = folders = size = count = 0
     odd = ""
@@ -210,6 +213,11 @@ def _beside(path: Path) -> Path:
 def _copied(source: Path, target: Path, stop: Stop) -> None:
     """Copy all; nothing is left of it when it fails."""
     found = contents(source)
+    if found.most or found.bytes > MOST_BYTES:
+        raise ToolFailure(
+            f"{source.name} has more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes, too much to be copied in one "
+            "call; nothing was changed. Copy parts of it, or use shell with background=true."
+        )
     if found.odd:
         raise ToolFailure(f"{found.odd} is a device, a pipe or a socket and is not copied; nothing was changed")
     if shutil.disk_usage(target.parent).free < found.bytes:
