@@ -35,8 +35,15 @@ def tightened(data: Table, before: Table, refused: Callable[[KeyPath], None]) ->
     `refused` by its path.
 
     Modes, limits and the sandbox may only become stricter. Rules that ask or deny and hidden files come behind the
-    person's. How long things are kept, where the person is and whose services and mail are used is the person's affair.
+    person's. How long things are kept, where the person is and whose services and mail are used is the person's affair,
+    and so are servers of the names that they use, and which tools of a server run without asking.
     """
+    for path in tuple(_servers_of_the_person(data, before)):
+        holder: Table = data
+        for part in path[:-1]:
+            holder = holder[str(part)]
+        holder.pop(str(path[-1]))
+        refused(path)
     for path in (*_looser(data, before), *_kept_by_the_person(data)):
         section, key = path
         data[str(section)].pop(key)
