@@ -7,10 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.checkers import checkers
+from gongfu.toolkit.checkers import checkers, in_characters
 from gongfu.toolkit.code import code_tools
 from gongfu.toolkit.programs import Programs
 from gongfu.workspace.root import Workspace
@@ -107,6 +108,23 @@ async def test_what_is_wrong_with_a_call(tmp_path):
         with pytest.raises(ToolFailure, match=said):
             await diagnose(root, path)
     assert "No code that can be checked" in (await diagnose(root, "a.txt"))[0]
+
+
+def test_columns_count_characters(tmp_path):
+    """pyright counts units of UTF-16, mypy bytes."""
+    file = tmp_path / "a.py"
+    file.write_text('x = "😀你"; f(1)\n')
+    at = {"start": {"line": 0, "character": 11}}
+    said = msgspec.json.encode(
+        {"generalDiagnostics": [{"file": str(file), "range": at, "message": "m"}, 3, {}]}
+    ).decode()
+    (tmp_path / "pyproject.toml").write_text("[tool.pyright]\n[tool.mypy]\n")
+    pyright, mypy = checkers(tmp_path, None, {"PATH": ""})
+    found = in_characters(list(pyright.read(f"noise\n{said}\n", tmp_path)), pyright.unit)
+    assert (found[0].line, found[0].column) == (1, 11)
+    found = in_characters(list(mypy.read("a.py:1:16: error: m  [code]\nx\n", tmp_path)), mypy.unit)
+    assert (found[0].path, found[0].column, found[0].code) == (str(file), 11, "code")
+    assert list(pyright.read("[", tmp_path)) == list(pyright.read("", tmp_path)) == list(mypy.read("x", tmp_path)) == []
 
 
 def test_settings_that_cannot_be_read_set_nothing_up(tmp_path):

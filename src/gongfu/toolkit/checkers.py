@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from gongfu.core.base import Base
+from gongfu.knowledge.lsp.answers import read_lines
+from gongfu.knowledge.lsp.wire import Unit, from_units
 from gongfu.workspace.environment import search_path
 
 Read: TypeAlias = "Callable[[str, Path], Iterator[Finding]]"
@@ -29,12 +32,15 @@ class Finding(Base, frozen=True):
 
 
 class Checker(Base, frozen=True):
-    """A checker that a project has set up. `argv` is what it is called with before the files, () when it is missing."""
+    """A checker that a project has set up. `argv` is what it is called with before the files, () when it is missing;
+    `unit` is what its columns count.
+    """
 
     name: str
     argv: tuple[str, ...]
     read: Read
     install: str
+    unit: Unit
 
     @property
     def found(self) -> bool:
@@ -77,19 +83,19 @@ def _mypy(text: str, folder: Path) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-_CHECKERS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], Read], ...] = (
+_CHECKERS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], Read, Unit], ...] = (
     (
         "ruff", ("ruff.toml", ".ruff.toml"), ("ruff",),
-        ("check", "--no-cache", "--no-fix", "--exit-zero", "--force-exclude", "--output-format=json"), _ruff,
+        ("check", "--no-cache", "--no-fix", "--exit-zero", "--force-exclude", "--output-format=json"), _ruff, "utf-32",
     ),
-    ("pyright", ("pyrightconfig.json",), ("pyright", "basedpyright"), ("--outputjson",), _pyright),
+    ("pyright", ("pyrightconfig.json",), ("pyright", "basedpyright"), ("--outputjson",), _pyright, "utf-16"),
     (
         "mypy", ("mypy.ini", ".mypy.ini"), ("mypy",),
         (
             "--no-error-summary", "--show-column-numbers", "--no-pretty", "--no-color-output", "--hide-error-context",
             f"--cache-dir={os.devnull}",
         ),
-        _mypy,
+        _mypy, "utf-8",
     ),
 )  # fmt: skip
 
@@ -98,13 +104,14 @@ def checkers(root: Path, environment: Path | None, env: Mapping[str, str]) -> tu
     """The checkers that the project in `root` has set up, those that are not installed too."""
     tables = _tables(root)
     found: list[Checker] = []
-    for name, files, sections, options, read in _CHECKERS:
+    for name, files, sections, options, read, unit in _CHECKERS:
         if not (tables & set(sections) or any((root / file).is_file() for file in files)):
             continue
         program = _program(name, environment, env)
         found.append(
             Checker(
-                name=name, argv=(program, *options) if program else (), read=read, install=f"pip install {name}"
+                name=name, argv=(program, *options) if program else (), read=read, unit=unit,
+                install=f"pip install {name}",
             )
         )  # fmt: skip
     return tuple(found)
@@ -114,6 +121,21 @@ def with_files(checker: Checker, files: Sequence[str]) -> tuple[str, ...]:
     """The whole command; a name that begins with a dash is no option."""
     named = [f if not f.startswith("-") else f"./{f}" for f in files]
     return (*checker.argv, *named)
+
+
+def in_characters(findings: Sequence[Finding], unit: Unit) -> list[Finding]:
+    """The same with columns that count characters."""
+    if unit == "utf-32":
+        return list(findings)
+    lines: dict[str, list[str]] = {}
+    found: list[Finding] = []
+    for one in findings:
+        if one.path not in lines:
+            lines[one.path] = read_lines(Path(one.path))
+        rows = lines[one.path]
+        row = rows[one.line - 1] if 0 < one.line <= len(rows) else ""
+        found.append(one if row.isascii() else replace(one, column=from_units(row, max(one.column, 1) - 1, unit) + 1))
+    return found
 
 
 def _tables(root: Path) -> set[str]:

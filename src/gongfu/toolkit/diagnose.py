@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from gongfu.core.base import Base
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.checkers import Checker, Finding, checkers, with_files
+from gongfu.toolkit.checkers import Checker, Finding, checkers, in_characters, with_files
 from gongfu.toolkit.code_apart import Order, Reply
 from gongfu.toolkit.code_python import environment
 from gongfu.toolkit.code_target import Source, read_source
@@ -170,7 +170,7 @@ class DiagnoseTools:
                 notes.append(f"{checker.name} is set up here but not installed ({checker.install})")
                 continue
             ran = await self._programs.run(with_files(checker, names), ctx, cwd=root, timeout=_SECONDS)
-            found = list(checker.read(ran.text, root))
+            found = in_characters(list(checker.read(ran.text, root)), checker.unit)
             used[checker.name] = None
             findings += found
             if ran.how.why_ended != "exit":
