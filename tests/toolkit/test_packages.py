@@ -85,6 +85,7 @@ async def test_nothing_comes_into_gongfus_own_environment_or_the_systems(tmp_pat
         ({"packages": ["--target=/"]}, "is no package"),
         ({"packages": ["https://x/y.whl"]}, "is no package"),
         ({"packages": ["a\0"]}, "is no package"),
+        ({"packages": [""]}, "is no package"),
         ({"packages": ["a" * 5000]}, "is no package"),
         ({"packages": ["tiny"], "options": ["--target=/tmp"]}, "is not passed on"),
         ({"packages": ["tiny"], "options": ["--user"]}, "is not passed on"),
@@ -99,7 +100,7 @@ async def test_a_bad_installation_is_told(work: Path, args: dict, says: str) -> 
 
 
 async def test_bad_names_are_told(work: Path) -> None:
-    for names in ([], ["a b"], ["-x"], ["x"] * 30):
+    for names in ([], ["a b"], ["-x"], [""], ["x"] * 30):
         with pytest.raises(ToolFailure, match="names"):
             await call(work, "package_check", names=names, index=False)
 

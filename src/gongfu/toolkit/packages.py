@@ -211,9 +211,9 @@ class PackageTools:
         if requirements and (packages or npm or action == "uninstall"):
             raise ToolFailure("requirements goes alone, with install or upgrade, and for Python only")
         shape = _NPM_SPEC if npm else _PYTHON_SPEC
-        if bad := next((p for p in packages if not re.fullmatch(shape, p)), None):
+        if (bad := next((p for p in packages if not re.fullmatch(shape, p)), None)) is not None:
             raise ToolFailure(f"packages: {bad[:100]!r} is no package, such as requests or requests>=2.31")
-        if bad := next((o for o in options if not o.startswith("-") or re.search(_ELSEWHERE, o)), None):
+        if (bad := next((o for o in options if not o.startswith("-") or re.search(_ELSEWHERE, o)), None)) is not None:
             raise ToolFailure(f"options: {bad[:100]!r} is not passed on: only options that leave the place as it is")
         if npm:
             verb = {"install": "install", "upgrade": "update", "uninstall": "uninstall"}[action]
@@ -313,7 +313,7 @@ def package_tools(workspace: Workspace, programs: Programs) -> Toolset:
 def _names(names: Sequence[str]) -> list[str]:
     if not names or len(names) > 20:
         raise ToolFailure("names must be 1 to 20 packages")
-    if bad := next((n for n in names if not re.fullmatch(rf"{_NAME}|@[\w.-]+/[\w.-]+", n)), None):
+    if (bad := next((n for n in names if not re.fullmatch(rf"{_NAME}|@[\w.-]+/[\w.-]+", n)), None)) is not None:
         raise ToolFailure(f"names: {bad[:100]!r} is no name of a package; leave versions out")
     return list(names)
 

@@ -65,9 +65,7 @@ class Programs:
     def without(self, *names: str) -> Programs:
         """The same, for programs that must not see the variables `names`."""
         left = {name: value for name, value in self.given.items() if name not in names}
-        return Programs(
-            directory=self.directory, env=left, keep=self._keep, trusted=self.trusted, sandbox=self.sandbox
-        )
+        return Programs(directory=self.directory, env=left, keep=self._keep, trusted=self.trusted, sandbox=self.sandbox)
 
     @cached_property
     def env(self) -> dict[str, str]:

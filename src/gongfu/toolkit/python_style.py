@@ -162,7 +162,7 @@ class Style:
     def _fixers(self, project: Project, given: Sequence[Located], args: dict[str, Any]) -> list[Step]:
         places = self._places(project, given)
         rules = strings(args.get("select"))
-        if bad := next((r for r in rules if not r.isalnum()), None):
+        if (bad := next((r for r in rules if not r.isalnum()), None)) is not None:
             raise ToolFailure(f"select: {bad[:40]!r} is no rule; rules look like F401 or UP")
         steps: list[Step] = []
         if python := _of(places, _PYTHON, project, "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"):

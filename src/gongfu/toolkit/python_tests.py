@@ -77,9 +77,9 @@ class TestRuns:
         """The runner and its whole command line. ToolFailure when there is nothing that runs tests."""
         paths, options = strings(args.get("paths")), strings(args.get("options"))
         keyword: str = args.get("keyword") or ""
-        if bad := next((t for t in [*paths, *options, keyword] if "\0" in t or t != _whole(t)), None):
+        if (bad := next((t for t in [*paths, *options, keyword] if "\0" in t or t != _whole(t)), None)) is not None:
             raise ToolFailure(f"{bad[:80]!r} holds characters that no program can be given")
-        if bad := next((p for p in paths if p.startswith("-")), None):
+        if (bad := next((p for p in paths if p.startswith("-")), None)) is not None:
             raise ToolFailure(f"paths: {bad[:80]!r} is an option; give it in options")
         name = args.get("runner") or "auto"
         name = self._detect(project) if name == "auto" else name
