@@ -2,7 +2,8 @@
 
 A pattern captures `name` and the whole definition under its kind; or `call` with `on` (what it is called on), `ref` (a
 name that is used otherwise), `var` with `vartype` (a variable and the name of its type), or a part of an import:
-`module` with `item` and `alias`, with `default`, or `all` (a name for the module itself); `use` is text to be read
+`module` with `item` and `alias`, with `default`, or `all` (a name for the module itself), of a call only when
+`_called` is `require`; `use` is text to be read
 by the language's own rules. `impl` gives names inside it their owner and is no symbol itself.
 """
 
@@ -36,10 +37,10 @@ _SCRIPT: Final = """
 (export_statement (export_clause (export_specifier name: (_) @item !alias)) source: (string) @module)
 (export_statement (export_clause (export_specifier name: (_) @item alias: (_) @alias)) source: (string) @module)
 (export_statement "*" source: (string) @module) @everything
-(variable_declarator name: (identifier) @all value: (call_expression function: (identifier) @_f
-  arguments: (arguments (string) @module)) (#eq? @_f "require"))
+(variable_declarator name: (identifier) @all value: (call_expression function: (identifier) @_called
+  arguments: (arguments (string) @module)))
 (variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @item)
-  value: (call_expression function: (identifier) @_f arguments: (arguments (string) @module)) (#eq? @_f "require"))
+  value: (call_expression function: (identifier) @_called arguments: (arguments (string) @module)))
 """
 _JSX: Final = """
 (jsx_opening_element name: (identifier) @call)

@@ -38,7 +38,7 @@ def _imports(language: str, texts: dict[str, str], line: int) -> Iterator[Import
         reader = _rust if language == "rust" else _java
         yield from reader(texts["use"], line)
         return
-    if "module" not in texts:
+    if "module" not in texts or texts.get("_called", "require") != "require":
         return
     module = texts["module"].strip("\"'`<>")
     match language:

@@ -185,7 +185,7 @@ class Index:
                 work.dropped.append(path)
             return
         raw, stamp = found
-        digest = content_key(language, raw)
+        digest = content_key(os.path.basename(path), language, raw)  # noqa: PTH119
         known = self._known.get(path)
         if known is not None and known.digest == digest:
             if known.stamp != stamp:
@@ -203,16 +203,18 @@ class Index:
             facts = _unpacked(stored.get(known.digest))
             if facts is not None:
                 self._set(path, known, facts, work)
+            elif known.digest in work.alike:
+                work.alike[known.digest].append(path)
             else:
+                work.alike[known.digest] = [path]
                 left.append(path)
         few = len(left) <= FEW and sum(len(work.changed[p][1]) for p in left) <= _MUCH
         for path in left:
             language, raw, known = work.changed[path]
             if few and is_tame(raw):
                 facts = parse(os.path.basename(path), language, raw)  # noqa: PTH119
-                work.contents[known.digest] = pack(facts)
                 work.parsed += 1
-                self._set(path, known, facts, work)
+                self._found(known.digest, facts, work, work)
             else:
                 whole = os.path.join(self.workspace.root, path)  # noqa: PTH118
                 name = os.path.basename(path)  # noqa: PTH119
@@ -224,6 +226,12 @@ class Index:
         self.code.put(path, facts)
         work.rows.append(path)
 
+    def _found(self, digest: bytes, facts: Facts, work: _Work, rows: _Work) -> None:
+        """Facts of a content are for all files that have it."""
+        rows.contents[digest] = pack(facts)
+        for path in work.alike[digest]:
+            self._set(path, work.changed[path][2], facts, rows)
+
     def _take(self, work: _Work, found: dict[str, tuple[bytes, Facts]]) -> bool:
         """What was read apart; False when a file changed meanwhile, and has to be looked at again."""
         whole = True
@@ -232,8 +240,7 @@ class Index:
             digest, facts = found.get(place, (None, None))
             _, _, known = work.changed[path]
             if facts is not None and digest in (known.digest, b""):
-                rows.contents[known.digest] = pack(facts)
-                self._set(path, known, facts, rows)
+                self._found(known.digest, facts, work, rows)
             else:
                 whole = False
         self._keep(rows)
@@ -253,7 +260,7 @@ class Index:
             return
         self._store = SymbolStore(store_path(self._folder, self.workspace.root))
         forget_old(self._folder, self._store.path)
-        if self._known:  # opened again
+        if self._known:  # it was closed meanwhile
             return
         files, contents = self._store.load()
         known = {digest: facts for digest, data in contents.items() if (facts := _unpacked(data)) is not None}
@@ -316,6 +323,7 @@ class _Work:
         self.read = self.parsed = self.gone = 0
         self.changed: dict[str, tuple[str, bytes, _Known]] = {}
         self.contents: dict[bytes, bytes] = {}
+        self.alike: dict[bytes, list[str]] = {}
         self.rows: list[str] = []
         self.dropped: list[str] = []
         self.apart: list[Wanted] = []

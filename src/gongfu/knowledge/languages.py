@@ -47,11 +47,21 @@ def why_skipped(name: str, raw: bytes) -> str:
     """Why a file is not looked at: "huge", "generated", "minified" or "deep"; "" when it is."""
     if len(raw) > MOST_BYTES:
         return "huge"
-    if _GENERATED_NAME.search(name) is not None or _GENERATED.search(raw[:2_000]) is not None:
+    named = why_skipped_by_name(name)
+    if named:
+        return named
+    if _GENERATED.search(raw[:2_000]) is not None:
         return "generated"
-    if _MINIFIED_NAME.search(name) is not None or _has_long_line(raw):
+    if _has_long_line(raw):
         return "minified"
     return "deep" if is_deep(raw) else ""
+
+
+def why_skipped_by_name(name: str) -> str:
+    """The part of it that a file's name tells."""
+    if _GENERATED_NAME.search(name) is not None:
+        return "generated"
+    return "minified" if _MINIFIED_NAME.search(name) is not None else ""
 
 
 def _has_long_line(raw: bytes) -> bool:

@@ -7,7 +7,7 @@ import hashlib
 import re
 import sys
 
-from gongfu.knowledge.languages import PYTHON, refine, why_skipped
+from gongfu.knowledge.languages import PYTHON, refine, why_skipped, why_skipped_by_name
 from gongfu.knowledge.model import VERSION, Facts
 from gongfu.workspace.encodings import detect
 
@@ -16,10 +16,10 @@ _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _TAG = {PYTHON: f"{VERSION}.{sys.version_info[0]}.{sys.version_info[1]}"}
 
 
-def content_key(language: str, raw: bytes) -> bytes:
-    """The digest that facts are kept by: of the bytes, the language and what reads it."""
+def content_key(name: str, language: str, raw: bytes) -> bytes:
+    """The digest that facts are kept by: of the bytes, the language, what reads it, and what the name tells."""
     hashed = hashlib.blake2b(raw, digest_size=DIGEST)
-    hashed.update(f"\0{language}\0{_TAG.get(language, VERSION)}".encode())
+    hashed.update(f"\0{language}\0{_TAG.get(language, VERSION)}\0{why_skipped_by_name(name)}".encode())
     return hashed.digest()
 
 
@@ -59,7 +59,7 @@ def _text(language: str, raw: bytes) -> str | None:
     if codec:
         try:
             return _plain(raw.decode(codec))
-        except UnicodeDecodeError:
+        except (UnicodeError, LookupError):  # not what it says, or nothing that text is written in
             pass
     encoding = detect(raw)
     return None if encoding is None else _plain(encoding.decode(raw))
@@ -79,13 +79,5 @@ def _declared(raw: bytes) -> str:
                 name = codecs.lookup(match[1].decode("ascii")).name
             except (LookupError, UnicodeDecodeError):
                 return ""
-            return name if _is_text_codec(name) else ""
+            return name
     return ""
-
-
-def _is_text_codec(name: str) -> bool:
-    try:
-        b"".decode(name)
-    except (LookupError, ValueError):  # one that makes bytes of bytes
-        return False
-    return True

@@ -81,9 +81,7 @@ def read_syntax(language: str, text: str) -> Facts:
         return time.monotonic() > until
 
     root = Parser(loaded[0]).parse(piece, progress_callback=is_over).root_node
-    found = QueryCursor(loaded[1]).matches(root, _always, is_over)[:_MOST_MATCHES]
-    if is_over():
-        raise ValueError("it takes too long")
+    found = QueryCursor(loaded[1]).matches(root)[:_MOST_MATCHES]
     reader = _Reader(language, source)
     reader.read([captures for _, captures in found])
     return Facts(
@@ -91,10 +89,6 @@ def read_syntax(language: str, text: str) -> Facts:
         symbols=tuple(reader.symbols), uses=reader.uses(), imports=imports_of(language, reader.imports, source),
         errors=int(root.has_error),
     )  # fmt: skip
-
-
-def _always(*_: object) -> bool:
-    return True
 
 
 class _Place:

@@ -34,7 +34,7 @@ def main() -> None:
             faulthandler.dump_traceback_later(SECONDS, exit=True, file=nowhere)
             found = read_source(os.fsdecode(path))
             raw = found[0] if found is not None else b""
-            frame: Frame = (number, content_key(language, raw) if found else b"", parse(name, language, raw))
+            frame: Frame = (number, content_key(name, language, raw) if found else b"", parse(name, language, raw))
             faulthandler.cancel_dump_traceback_later()
             data = encoder.encode(frame)
             out.write(len(data).to_bytes(4, "big") + data)
