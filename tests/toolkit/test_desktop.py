@@ -313,12 +313,19 @@ async def test_a_graphical_program_is_tried_where_nobody_sees_it(work: Path, sho
     assert (running("Xvfb"), running("xclock")) == before
 
 
-async def test_it_is_tried_in_the_sandbox_too(work: Path) -> None:
-    needed("Xvfb", "xclock")
-    call = ("try_gui", {"command": "xclock -geometry 120x120", "settle": 0.2})
+@pytest.mark.parametrize("kind", ["bwrap", "landlock"])
+async def test_it_is_tried_in_the_sandbox_too(work: Path, kind: str) -> None:
+    needed("Xvfb", "xclock", *(["bwrap"] if kind == "bwrap" else []))
+    home = work.parent / "home"
+    home.mkdir()
+    (home / "config.yaml").write_text(f"sandbox: {{kind: {kind}}}\n")
+    outside = work.parent / "outside"
+    (work / "tryit").write_text(f"echo x > {outside}; exec xclock -geometry 120x120\n")
+    call = ("try_gui", {"command": "sh tryit", "settle": 0.2})
     played = await play(work, call, env=env_of(work), permission="auto")
     assert played.status == "done", played.text
     assert "'xclock' (120x120" in played.text
+    assert not outside.exists()
 
 
 async def test_what_ends_or_shows_nothing_is_told(work: Path) -> None:

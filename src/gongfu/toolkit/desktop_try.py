@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+import anyio
+import anyio.to_thread
 import msgspec
 
 from gongfu.core.display import Display
@@ -20,7 +23,8 @@ from gongfu.tools.needs import display, is_met, program
 from gongfu.tools.output import bound, clean_terminal
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Tool
 from gongfu.workspace.process import run
-from gongfu.workspace.screen.orders import Told, TryProgram
+from gongfu.workspace.screen.orders import ScreenProblem, Told, TryProgram
+from gongfu.workspace.screen.trial import private_display
 from gongfu.workspace.shells import find_shell
 
 _XVFB = program("Xvfb", apt="xvfb")
@@ -29,6 +33,23 @@ _SIDES = (100, 4000)
 _KEEP = 64 * 1024 * 1024
 _SLACK = 30.0  # seconds for starting the display and drawing the picture
 _ROOM = 8 * 1024
+
+
+@asynccontextmanager
+async def _display(order: TryProgram, folder: str | None) -> AsyncGenerator[TryProgram]:
+    """The order with a display that was started outside a sandbox in which none can be; the sandbox sees `folder`."""
+    if order.screen or folder is None:
+        yield order
+        return
+    stack = ExitStack()
+    try:
+        server = await anyio.to_thread.run_sync(stack.enter_context, private_display(order.size, folder))
+        yield msgspec.structs.replace(order, server=server)
+    except ScreenProblem as problem:
+        raise ToolFailure(str(problem)) from None
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(stack.close)
 
 
 class TryTools:
@@ -86,13 +107,14 @@ class TryTools:
                 "the sandbox keeps programs from your screen; nothing was run. With Xvfb it runs on a private display: "
                 f"{_XVFB.install}"
             )
-        try:
-            done = await run(
-                launch.argv, cwd=launch.cwd, env=launch.env, box=launch.box, stdin=msgspec.json.encode(order),
-                timeout=order.seconds + order.settle + _SLACK, keep=_KEEP,
-            )  # fmt: skip
-        except (OSError, ValueError) as error:
-            raise ToolFailure(f"it could not be started: {error}") from error
+        async with _display(order, launch.env.get("TMPDIR") if launch.kind == "landlock" else None) as ready:
+            try:
+                done = await run(
+                    launch.argv, cwd=launch.cwd, env=launch.env, box=launch.box, stdin=msgspec.json.encode(ready),
+                    timeout=order.seconds + order.settle + _SLACK, keep=_KEEP,
+                )  # fmt: skip
+            except (OSError, ValueError) as error:
+                raise ToolFailure(f"it could not be started: {error}") from error
         note = settled_note(self._programs.sandbox, launch, over=True)
         return self._outcome(order, told_by(done.output), note)
 

@@ -64,8 +64,9 @@ class Child:
         self._seen = 0
         self._exited_at = 0.0
         self._box = box
-        start = lambda: _popen(argv, cwd, _marked(env, self.mark), stdin, stderr)  # noqa: E731
-        self._process = start() if box.start is None else box.start(start)
+        with _input(stdin) as source:  # opened here: a sandbox may keep what is started from the temporary folder
+            start = lambda: _popen(argv, cwd, _marked(env, self.mark), source, stderr)  # noqa: E731
+            self._process = start() if box.start is None else box.start(start)
         self.pid = self._process.pid
         self._output = _fd(self._process.stdout)
         self._pidfd = -1
@@ -289,21 +290,20 @@ def _fd(stream: IO[bytes] | None) -> int:
 
 
 def _popen(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: bytes | None, stderr: int | None
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], source: int | IO[bytes], stderr: int | None
 ) -> subprocess.Popen[bytes]:
     group = process_groups.popen_options()
-    with _input(stdin) as source:
-        return subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=env,
-            stdin=source,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if stderr is None else stderr,
-            bufsize=0,
-            start_new_session=group.session,
-            creationflags=group.flags,
-        )
+    return subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=env,
+        stdin=source,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if stderr is None else stderr,
+        bufsize=0,
+        start_new_session=group.session,
+        creationflags=group.flags,
+    )
 
 
 @contextlib.contextmanager

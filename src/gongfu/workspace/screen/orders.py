@@ -75,11 +75,21 @@ class UseClipboard(Base, frozen=True, tag="clipboard"):
     text: str | None = None
 
 
+class Server(Base, frozen=True):
+    """A private display that runs: its name, the file with its password, the file that holds what it shows."""
+
+    name: str
+    login: str
+    shows: str
+
+
 class TryProgram(Base, frozen=True, tag="try"):
     """Start `argv` on a private display of that size (or, `screen`, on the person's), wait up to `seconds` for its
-    window and let it stand for `settle` seconds, take its picture and stop it."""
+    window and let it stand for `settle` seconds, take its picture and stop it. `server` is a display that runs already.
+    """
 
     argv: list[str]
+    server: Server | None = None
     size: tuple[int, int] = (1280, 800)
     seconds: float = 10.0
     settle: float = 1.0

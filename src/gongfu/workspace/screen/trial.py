@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from gongfu.workspace.screen.orders import Area, ScreenProblem, Told, TryProgram, Window
+from gongfu.workspace.screen.orders import Area, ScreenProblem, Server, Told, TryProgram, Window
 from gongfu.workspace.screen.png import Pixels, from_xwd
 from gongfu.workspace.screen.shots import Camera, camera, pictured
 from gongfu.workspace.screen.windows import windows
@@ -28,6 +28,8 @@ _LOOK = 0.05  # seconds between two looks at the screen
 _KEPT = 64 * 1024
 _POLITE = 1.0
 _START = 10.0
+_NAMES = (1000, 50000)  # far from those of people
+_TRIES = 50
 _SOCKETS = Path("/tmp/.X11-unix")  # noqa: S108 - where X has its sockets
 
 
@@ -36,8 +38,10 @@ def try_program(order: TryProgram) -> Told:
     if order.screen:
         with _theirs() as display:
             return _tried(order, display)
-    with _private(order.size) as display:
-        return _tried(order, display)
+    if order.server is not None:
+        return _tried(order, _Framebuffer(order.server))
+    with private_display(order.size) as server:
+        return _tried(order, _Framebuffer(server))
 
 
 def _tried(order: TryProgram, display: _Display) -> Told:
@@ -82,11 +86,10 @@ class _Program:
     def _read(self) -> None:
         pipe = self._process.stdout
         while pipe is not None and (data := os.read(pipe.fileno(), 1 << 16)):
-            if len(self._head) < _KEPT // 2:
-                self._head += data
-            else:
-                self._tail += data
-                del self._tail[: -_KEPT // 2]
+            room = _KEPT // 2 - len(self._head)
+            self._head += data[:room]
+            self._tail += data[room:]
+            del self._tail[: -(_KEPT // 2)]
 
     @property
     def ended(self) -> bool:
@@ -141,9 +144,9 @@ class _Display(Protocol):
 class _Framebuffer:
     name = "private"
 
-    def __init__(self, env: dict[str, str], file: Path) -> None:
-        self.env = env
-        self._file = file
+    def __init__(self, server: Server) -> None:
+        self.env = _env(server)
+        self._file = Path(server.shows)
 
     def look(self) -> object:
         try:
@@ -188,33 +191,34 @@ def _around(found: list[Window], every: Area) -> Area:
 
 
 @contextmanager
-def _private(size: tuple[int, int]) -> Generator[_Framebuffer]:
-    server = shutil.which("Xvfb")
-    if server is None:
+def private_display(size: tuple[int, int], folder: str | None = None) -> Generator[Server]:
+    """A display of so many pixels that nobody sees, as long as it is needed. ScreenProblem when it does not start.
+
+    Its files lie below `folder`, by itself that of temporary files.
+    """
+    program = shutil.which("Xvfb")
+    if program is None:
         raise ScreenProblem("there is no Xvfb")
-    with tempfile.TemporaryDirectory(prefix="gongfu-screen-") as folder:
-        with contextlib.suppress(OSError):  # else the server says what it lacks
-            _SOCKETS.mkdir(mode=0o1777, exist_ok=True)
-        login, cookie = Path(folder) / "login", secrets.token_bytes(16)
-        login.write_bytes(_entries(cookie, ""))
+    with tempfile.TemporaryDirectory(prefix="gongfu-screen-", dir=folder) as own, _free_name() as name:
+        login, cookie = Path(own) / "login", secrets.token_bytes(16)
+        login.write_bytes(_entries(cookie, name[1:]))
         ready, told = os.pipe()
+        # "local" is the name without a file: Landlock closes it, and clients then try no other
         argv = [
-            server, "-displayfd", str(told), "-screen", "0", f"{size[0]}x{size[1]}x24", "-fbdir", folder, "-auth",
-            str(login), "-nolisten", "tcp", "-noreset", "-br",
+            program, name, "-displayfd", str(told), "-screen", "0", f"{size[0]}x{size[1]}x24", "-fbdir", own, "-auth",
+            str(login), "-nolisten", "tcp", "-nolisten", "local", "-noreset", "-br",
         ]  # fmt: skip
-        log = Path(folder) / "log"
+        log = Path(own) / "log"
         with log.open("wb") as file:
             process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=file, stderr=file, pass_fds=(told,), start_new_session=True
             )
         os.close(told)
         try:
-            number = _number(ready, process)
-            if not number:
+            if not _answers(ready, process):
                 said = log.read_text("utf-8", "replace").strip().splitlines()
                 raise ScreenProblem(f"the private display did not start: {' '.join(said[-3:])[:300]}")
-            login.write_bytes(_entries(cookie, number))
-            yield _Framebuffer(_env(f":{number}", str(login)), Path(folder) / "Xvfb_screen0")
+            yield Server(name=name, login=str(login), shows=str(Path(own) / "Xvfb_screen0"))
         finally:
             process.terminate()
             try:
@@ -223,6 +227,32 @@ def _private(size: tuple[int, int]) -> Generator[_Framebuffer]:
                 process.kill()
                 process.wait()
             os.close(ready)
+
+
+@contextmanager
+def _free_name() -> Generator[str]:
+    """A name that no display has, kept by the lock that X servers heed. A server that chooses its name itself heeds
+    none, and may take the socket of another away."""
+    with contextlib.suppress(OSError):  # else the server says what it lacks
+        _SOCKETS.mkdir(mode=0o1777, exist_ok=True)
+    for _ in range(_TRIES):
+        number = _NAMES[0] + secrets.randbelow(_NAMES[1] - _NAMES[0])
+        lock = _SOCKETS.parent / f".X{number}-lock"
+        try:
+            descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o444)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise ScreenProblem(f"the private display did not start: {error}") from None
+        try:
+            os.write(descriptor, f"{os.getpid():10d}\n".encode())
+            os.close(descriptor)
+            if not (_SOCKETS / f"X{number}").exists():
+                yield f":{number}"
+                return
+        finally:
+            lock.unlink(missing_ok=True)
+    raise ScreenProblem("no name for a private display is free")
 
 
 def _entries(cookie: bytes, number: str) -> bytes:
@@ -236,26 +266,23 @@ def _entries(cookie: bytes, number: str) -> bytes:
     )
 
 
-def _number(ready: int, process: subprocess.Popen[bytes]) -> str:
-    """The number of the display, which the server tells when it can be used; "" when it does not come up."""
+def _answers(ready: int, process: subprocess.Popen[bytes]) -> bool:
+    """Whether the server comes up: then it tells its number."""
     import select  # not on Windows for pipes, where there is no such server either
 
-    said, end = b"", time.monotonic() + _START
-    while not said.endswith(b"\n") and time.monotonic() < end:
+    end = time.monotonic() + _START
+    while time.monotonic() < end:
         if select.select([ready], [], [], 0.1)[0]:
-            data = os.read(ready, 32)
-            if not data:
-                break
-            said += data
-        elif process.poll() is not None:
-            break
-    return said.decode("ascii", "replace").strip()
+            return bool(os.read(ready, 32))
+        if process.poll() is not None:
+            return False
+    return False
 
 
-def _env(display: str, login: str) -> dict[str, str]:
+def _env(server: Server) -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith(("WAYLAND_", "DBUS_SESSION_BUS"))}
     return env | {
-        "DISPLAY": display, "XAUTHORITY": login, "XDG_SESSION_TYPE": "x11", "GDK_BACKEND": "x11",
+        "DISPLAY": server.name, "XAUTHORITY": server.login, "XDG_SESSION_TYPE": "x11", "GDK_BACKEND": "x11",
         "QT_QPA_PLATFORM": "xcb", "SDL_VIDEODRIVER": "x11", "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1",
     }  # fmt: skip
 
