@@ -165,6 +165,41 @@ async def test_bounds_hold_for_one_turn(work: Path) -> None:
     assert "work mode design holds" in next(m for m in cast.asked[""][0].messages if m.kind == "").text
 
 
+async def test_bounds_of_an_earlier_turn_do_not_reach_the_lines_of_the_next(work: Path) -> None:
+    command(work, "careful", "---\nallowed-tools: [read_file]\n---\nBe careful.")
+    command(work, "look", "!`cat a.txt`")
+    async with opened(work, Cast([Say("Done.")]), answers="no") as app:
+        session = await app.session()
+        await (await app.prompt(session, "/careful"))
+        assert (await app.expand("/look", session)).prompt == "alpha"
+
+
+async def test_prompts_that_wait_over_a_restart_ask_their_own_models(work: Path) -> None:
+    command(work, "deep", "---\nmodel: scripted/other\n---\nThink.")
+    (work.parent / "home" / "config.yaml").write_text(f"models: {{main: [{REF}]}}\n")
+    asked: list[str] = []
+    for restarted in (False, True):
+        cast, other = Cast([Say("Main.")]), Scripted([Say("Other.")])
+        import gongfu
+
+        providers = {REF: cast.model, "scripted/other": other}
+        env = {"PATH": "/usr/bin:/bin", "HOME": str(work.parent)}
+        async with gongfu.open(work, home=work.parent / "home", env=env, providers=providers) as app:
+            session = await app.session(latest=restarted)
+            if not restarted:
+                await app.prompt(session, "/deep")
+                await app.prompt(session, "Plain.")
+                continue  # the app ends before any turn begins
+            assert len(session.queue) == 2
+            await (await session.prompt(""))
+            while session.running or session.queue:
+                import anyio
+
+                await anyio.sleep(0)
+            asked = [m.text for m in session.messages if m.role == "assistant"]
+    assert asked == ["Other.", "Main."]
+
+
 async def test_a_turn_that_was_killed_goes_on_within_its_bounds(work: Path) -> None:
     command(work, "careful", "---\nallowed-tools: [read_file]\n---\nBe careful.")
     cast = Cast([Call("list_files", {}), Say("Never."), Say("x")])

@@ -51,10 +51,11 @@ class Overlay:
         return self.mode.name if self.mode is not None else ""
 
     def floors(self) -> tuple[Floor, ...]:
-        """What may not run: by the mode, by the turn, and by those of the agents above."""
+        """What may not run: by the mode, by the turn that runs, and by those of the agents above."""
         above = self.above.floors() if self.above is not None else ()
         own = self.mode.floors if self.mode is not None else ()
-        return tuple(dict.fromkeys((*own, *self._session.state.bounds.floors, *above)))
+        turn = self._session.state.bounds.floors if self._session.running else ()
+        return tuple(dict.fromkeys((*own, *turn, *above)))
 
     def set(self, name: str, by: Literal["person", "model"] = "person") -> bool:
         """Work in the mode `name` ("" for none) from the next request on; whether that is a change.

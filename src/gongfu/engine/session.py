@@ -28,6 +28,7 @@ from gongfu.core.messages import CallPart, ImagePart, Message, Status, user
 from gongfu.core.modes import Bounds
 from gongfu.core.specs import Usage
 from gongfu.engine.answer import check_schema
+from gongfu.engine.chains import Chains
 from gongfu.engine.children import Children
 from gongfu.engine.compaction import compact, planner_of
 from gongfu.engine.inbox import Inbox
@@ -106,7 +107,7 @@ class Session:
         self._idle = anyio.Event()
         self._idle.set()
         self._chain: Sequence[ModelProvider] = ()
-        self._chains: dict[str, Sequence[ModelProvider]] = {}  # of prompts that name a model of their own
+        self._chains = Chains(kit, self.state)
 
     # --- what a surface reads ---
 
@@ -183,8 +184,7 @@ class Session:
         if schema is not None and (reason := check_schema(schema)):
             raise UsageError("engine.schema_bad", reason=reason)
         going_on = not text.strip() and not images
-        model = self._model_to_go_on() if going_on else bounds.model if bounds is not None else ""
-        chain = await (self.kit.chain_of(model) if model and self.kit.chain_of is not None else self.kit.chain())
+        chain = await self._chains.prepare(bounds, going_on=going_on)
         self._check_open()
         self._check_price(chain)
         self._check_rules()
@@ -198,7 +198,7 @@ class Session:
         handle = Prompted(new_id("p"))
         message = user(text, images=tuple(images), id=handle.id)
         self._handles[handle.id] = handle
-        self._chains[handle.id] = chain
+        self._chains.keep(handle.id, chain)
         events: list[AnyEvent] = [PromptQueued(prompt=handle.id, message=message, schema=schema, bounds=bounds)]
         if not self.state.title:
             title = first_title(bounds.command if bounds is not None and bounds.command else text)
@@ -225,7 +225,7 @@ class Session:
         if prompt and prompt in self.state.queue:
             self.stream.emit(PromptDropped(prompt=prompt))
             self._handles.pop(prompt, Prompted(prompt)).drop()
-            self._chains.pop(prompt, None)
+            self._chains.drop(prompt)
         elif self._runner is not None and prompt in ("", self._runner.prompt):
             self._runner.cancel()
         elif self._compacting is not None and not prompt:
@@ -252,12 +252,6 @@ class Session:
         if self.state.created is None:
             self.kit.begin(self)
             self.overlay.begun()
-
-    def _model_to_go_on(self) -> str:
-        queued = next(iter(self.state.queue.values()), None)
-        if queued is not None:
-            return queued.bounds.model if queued.bounds is not None else ""
-        return self.state.bounds.model
 
     def _check_price(self, chain: Sequence[ModelProvider]) -> None:
         if self.kit.agent.limits.cost is None:
@@ -331,7 +325,7 @@ class Session:
             while not self._closed and (self._resume or self.state.queue):
                 prompt = RESUME if self._resume else next(iter(self.state.queue))
                 self._resume = False
-                self._runner = Runner(self, self._chains.pop(prompt, self._chain), prompt)
+                self._runner = Runner(self, self._chains.take(prompt), prompt)
                 if self._stopped:
                     self._stopped = False
                     self._runner.cancel()

@@ -47,9 +47,9 @@ class SessionExporter:
         session = self._session
         match part:
             case "system":
-                return session.kit.agent.system
+                return session.overlay.agent.system
             case "tools":
-                return "\n\n".join(f"## {spec.name}\n{spec.description}" for spec in session.kit.registry.specs)
+                return "\n\n".join(f"## {spec.name}\n{spec.description}" for spec in session.overlay.registry.specs)
             case "rules":
                 pinned = session.state.context.pinned
                 if pinned is None or not pinned.sources:
