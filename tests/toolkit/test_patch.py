@@ -176,6 +176,16 @@ async def test_renames_copies_and_modes(bench: Bench) -> None:
     assert (bench.root / "img").read_bytes() == b"\x89PNG\0\0\xff"
 
 
+async def test_a_link_is_not_taken_for_its_target(bench: Bench) -> None:
+    (bench.root / "link").symlink_to("f.py")
+    said = await bench.refused("*** Begin Patch\n*** Delete File: link\n*** End Patch")
+    assert "link is a link; nothing was changed. delete_file and move_file" in said
+    assert "link is a link" in await bench.refused("diff --git a/link b/x\nrename from link\nrename to x\n")
+    await bench.apply(PLAIN.replace("f.py", "link"))
+    assert (bench.root / "f.py").read_text() == "one\nTWO\nthree\n"
+    assert (bench.root / "link").is_symlink()
+
+
 async def test_the_begin_patch_form(bench: Bench) -> None:
     (bench.root / "old.txt").write_text("bye\n")
     bench.put("\n".join(f"class {n}:\n    def f(self):\n        return 1\n" for n in "AB"), "c.py")

@@ -118,7 +118,12 @@ class Changeset:
         return state
 
     def remove(self, state: FileState) -> None:
-        """Take a file away."""
+        """Take a file away. ToolFailure for a link, whose target is not what was meant."""
+        if state.located.asked.is_symlink():
+            raise ToolFailure(
+                f"{self._places.workspace.show(state.located.asked)} is a link; nothing was changed. delete_file and "
+                "move_file work on links themselves."
+            )
         state.after, state.edited = None, None
 
     def move(self, state: FileState, to: str, *, stays: bool) -> FileState:

@@ -15,7 +15,7 @@ from gongfu.workspace.protect import might_be_secret, why_protected
 from gongfu.workspace.root import Workspace
 
 _MOST_SEEN = 50_000  # entries of a folder that are looked at for secrets
-_MOST_BELOW = 5_000  # files that are named for an undo
+MOST_BELOW = 5_000  # files and folders that are named for an undo
 _MOST_NAMED = 50
 _TELLING = (".git", ".gongfu", ".claude", ".cursor", ".vscode")
 
@@ -103,7 +103,7 @@ class Entries:
             if count > _MOST_SEEN:
                 break
             name = path.name
-            if len(files) + len(folders) < _MOST_BELOW and ".git" not in path.parts:
+            if len(files) + len(folders) < MOST_BELOW and ".git" not in path.parts:
                 (folders if stat.S_ISDIR(status.st_mode) else files).append(str(path))
             if count and (name in _TELLING or might_be_secret(str(path), name)) and len(protected) < _MOST_NAMED:
                 why = why_protected(path, self._workspace, write=write)

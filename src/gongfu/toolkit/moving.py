@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.entries import Entries, Entry
+from gongfu.toolkit.entries import MOST_BELOW, Entries, Entry
 from gongfu.toolkit.files import check_fresh
 from gongfu.toolkit.grep import in_thread
 from gongfu.toolkit.places import explained
@@ -27,7 +27,6 @@ from gongfu.workspace.trash import put_in_trash
 
 _MOST_PATHS = 500
 _KEPT_FILE = 10 * 1024 * 1024  # what an undo keeps of one file for certain
-_KEPT_FILES = 5_000
 _NAMED = 20
 
 
@@ -213,7 +212,7 @@ class MoveTools:
         """Whether an undo brings all of it back."""
         if not is_below(entry.path, self._workspace.root) or ".git" in entry.path.parts or what.odd or what.most:
             return False
-        if what.files > _KEPT_FILES:
+        if what.files + what.folders > MOST_BELOW:
             return False
         return all(s.st_size <= _KEPT_FILE and ".git" not in p.parts for p, s in moves.entries(entry.path))
 
