@@ -87,7 +87,7 @@ class GitReads:
     # --- git_diff -------------------------------------------------------------------------------------------------
 
     async def _diff_facts(self, args: dict[str, Any]) -> Facts:
-        what = "staged" if args.get("staged") else args.get("revision") or "unstaged"
+        what = "staged" if args.get("staged") else revision(args.get("revision") or "unstaged")
         return self._git.read_facts(args, " ".join([what, *(args.get("paths") or ())]))
 
     @tool(access="read", facts=_diff_facts, claims=_claims, needs=GIT)
@@ -143,7 +143,7 @@ class GitReads:
     # --- git_log --------------------------------------------------------------------------------------------------
 
     async def _log_facts(self, args: dict[str, Any]) -> Facts:
-        words = [args.get("action") or "log", args.get("revision") or "", *(args.get("paths") or ())]
+        words = [args.get("action") or "log", *_revision(args.get("revision") or ""), *(args.get("paths") or ())]
         return self._git.read_facts(args, " ".join(filter(None, words)))
 
     @tool(access="read", facts=_log_facts, claims=_claims, needs=GIT)

@@ -48,8 +48,8 @@ class GitRemotes:
         if args["action"] == "list":
             return Facts(access=("read",), paths=(str(repo.top),), title="worktrees")
         words = self._worktree(args, again=False)
-        path = args.get("path") or ""
-        writes = (str(self._git.places.judge(path).path),) if path and args["action"] != "prune" else ()
+        path = (args.get("path") or "") if args["action"] != "prune" else ""
+        writes = (str(self._git.places.judge(path).path),) if path else ()
         return change_facts(repo, [["git", *words]], title=f"worktree {args['action']} {path}".strip(), writes=writes)
 
     @tool(access="execute", key=True, facts=_worktree_facts, claims=_worktree_claims, needs=GIT)

@@ -109,7 +109,8 @@ class Batch:
 
     def _files(self, glob: str, cwd: str) -> list[Path]:
         """The files that a glob means, in order; secrets and what git ignores are left out."""
-        if not glob.strip() or "\0" in glob or len(glob) > 1000 or glob.startswith("/") or ".." in Path(glob).parts:
+        odd = "\0" in glob or len(glob) > 1000 or any("\ud800" <= c <= "\udfff" for c in glob)
+        if odd or not glob.strip() or glob.startswith(("/", "~")) or ".." in Path(glob).parts:
             raise ToolFailure('glob must be a pattern below cwd, such as "src/**/*.py"')
         top = self._folder(cwd)
         pattern = path_regex(glob)

@@ -43,7 +43,7 @@ class Reviews:
     async def _facts(self, args: dict[str, Any]) -> Facts:
         given = self._projects.located(strings(args.get("paths")))
         project = self._projects.find(args.get("cwd") or "")
-        title = " ".join(one.shown for one in given) or f"changes since {args.get('against') or 'HEAD'}"
+        title = " ".join(one.shown for one in given) or f"changes since {revision(args.get('against') or 'HEAD')}"
         paths = (str(project.root), *(path for one in given for path in self._projects.places.paths(one)))
         if not args.get("lint"):
             return Facts(access=("read",), paths=paths, title=title)
