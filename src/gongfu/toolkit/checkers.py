@@ -153,7 +153,11 @@ def _program(name: str, environment: Path | None, env: Mapping[str, str]) -> str
     from shutil import which
 
     own = [str(environment / part) for part in ("bin", "Scripts")] if environment is not None else []
-    return which(name, path=os.pathsep.join([*own, search_path(env)])) or ""
+    found = which(name, path=os.pathsep.join(own)) if own else None
+    if found is not None:
+        return found
+    found = which(name, path=search_path(env)) or ""
+    return name if found and os.name != "nt" else found  # called as the person would
 
 
 def _json(text: str) -> Any:

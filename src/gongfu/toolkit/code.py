@@ -241,7 +241,7 @@ def _candidates(found: tuple[Candidate, ...] | list[Candidate], calls: tuple[str
               for one in found[:80]]  # fmt: skip
     if len(found) > 80:
         lines.append("[more than 80; write some of the name]")
-    return _outcome("\n".join(lines), "", f"{len(found)} candidates")
+    return _outcome("\n".join(lines), "", f"{len(found)} candidate{'s' * (len(found) != 1)}")
 
 
 def _outcome(text: str, note: str, summary: str) -> Outcome:

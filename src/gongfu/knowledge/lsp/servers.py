@@ -110,7 +110,7 @@ SERVERS: Final[tuple[Server, ...]] = (
 
 
 class Found(Base, frozen=True):
-    """An installed server: `argv` begins with the whole path of its program."""
+    """An installed server: `argv` begins with its program, by its whole path where it is not on PATH."""
 
     server: Server
     argv: tuple[str, ...]
@@ -130,15 +130,16 @@ def find_server(path: Path, root: Path, env: Mapping[str, str], known: tuple[Ser
     """The first installed server for a file: of the project itself, then of the person. Nothing is run to find out."""
     from shutil import which  # only when a server is asked for
 
-    places = os.pathsep.join(filter(None, [search_path(env), *map(str, _homes(env))]))
+    homes = os.pathsep.join(map(str, _homes(env)))
     for server in servers_for(path, known):
         for folder in _own(root):
             program = folder / server.argv[0]
             if program.is_file() and os.access(program, os.X_OK):
                 return Found(server=server, argv=(str(program), *server.argv[1:]))
-        found = which(server.argv[0], path=places)
-        if found is not None and not _is_empty_proxy(Path(found), env):
-            return Found(server=server, argv=(found, *server.argv[1:]))
+        for folders, called in ((search_path(env), os.name != "nt"), (homes, False)):
+            found = which(server.argv[0], path=folders) if folders else None
+            if found is not None and not _is_empty_proxy(Path(found), env):
+                return Found(server=server, argv=server.argv if called else (found, *server.argv[1:]))
     return None
 
 
