@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -36,13 +36,13 @@ def good(**more) -> McpServer:
 
 
 @contextmanager
-def serving(*words: str) -> Iterator[str]:
-    """The same behind an address; its origin."""
+def serving(*words: str) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The same behind an address: its origin, and what ends it."""
     with subprocess.Popen(
         [sys.executable, str(HERE / "good_server.py"), *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         try:
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}", process.kill
         finally:
             process.kill()
 

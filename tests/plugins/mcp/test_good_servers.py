@@ -26,7 +26,7 @@ class Person(Ctx):
         return (self._answers.pop(0), "person") if self._answers else ("", "timeout")
 
 
-async def all_of_it(folder, entry: McpServer, protocol: str) -> None:
+async def all_of_it(folder, entry: McpServer, protocol: str, end=None) -> None:
     async with hub(folder, {"good": entry}) as made:
         connection = made.connections["good"]
         assert (connection.state, connection.protocol) == ("ready", protocol), connection.error
@@ -40,6 +40,25 @@ async def all_of_it(folder, entry: McpServer, protocol: str) -> None:
             while "good__b_c" not in names(made, "good"):
                 await anyio.sleep(0.01)
         assert (await call(made, "good__b_c", x="y")).text == "b.c y"
+        if end is not None:
+            await gone(made, connection, end)
+
+
+async def gone(made, connection, end) -> None:
+    """A call that runs when the server goes fails visibly, and so does the next one."""
+    async with anyio.create_task_group() as group:
+
+        async def last() -> None:
+            with pytest.raises(ToolFailure, match="effect is unknown"):
+                await call(made, "good__slow", seconds=60, steps=600)
+
+        group.start_soon(last)
+        while not connection.calls:
+            await anyio.sleep(0.01)
+        end()
+    with pytest.raises(ToolFailure, match=r"not connected|fell silent"):
+        await call(made, "good__echo", text="x")
+    assert "good__echo" in names(made, "good")
 
 
 async def calls(made, folder) -> None:
@@ -87,17 +106,17 @@ async def test_a_program(tmp_path):
 
 
 async def test_an_address(tmp_path):
-    with serving("http") as origin:
-        await all_of_it(tmp_path, McpServer(url=f"{origin}/mcp"), "2026-07-28")
+    with serving("http") as (origin, end):
+        await all_of_it(tmp_path, McpServer(url=f"{origin}/mcp"), "2026-07-28", end)
 
 
 async def test_an_address_of_the_older_protocol(tmp_path):
-    with serving("http", "legacy") as origin:
-        await all_of_it(tmp_path, McpServer(url=f"{origin}/mcp", transport="http"), "2025-11-25")
+    with serving("http", "legacy") as (origin, end):
+        await all_of_it(tmp_path, McpServer(url=f"{origin}/mcp", transport="http"), "2025-11-25", end)
 
 
 async def test_an_event_stream_found_by_trying(tmp_path):
-    with serving("sse") as origin:
+    with serving("sse") as (origin, _):
         async with hub(tmp_path, {"good": McpServer(url=f"{origin}/sse")}) as made:
             assert made.connections["good"].state == "ready", made.connections["good"].error
             assert (await call(made, "good__echo", text="x")).text == "x"

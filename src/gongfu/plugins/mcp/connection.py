@@ -29,6 +29,8 @@ T = TypeVar("T")
 _LONGEST_PAUSE: Final = 60.0
 _QUIET: Final = 0.2  # seconds in which changes of a list are taken together
 _CLOSED: Final = ("Connection closed", "SSE stream")  # the SDK's words; servers have other errors of the same code
+_TERMINATED: Final = "Session terminated"
+_HTTP: Final = "Server returned an error response"
 _STEADY: Final = 10.0  # seconds after which a connection counts as one that works
 
 
@@ -55,6 +57,7 @@ class Connection:
         self.instructions = ""
         self.logged = ""
         self.starts = 0
+        self.tried = False
         self._around = around
         self._auth = auth
         self._changed = changed
@@ -153,12 +156,33 @@ class Connection:
             if closed or (way is not None and way.why):
                 why = way.why if way is not None and way.why else "the connection was closed"
                 raise ToolFailure(f"The MCP server {name} fell silent during {what}: {why}.{effect}") from error
-            raise ToolFailure(f"{name}: {clean(str(error), 2_000)}") from error
+            raise ToolFailure(self._refused(error.message, way)) from error
         except ValidationError as error:
             said = f"{name} answered {what} with something that the protocol does not know.{effect}"
             raise ToolFailure(said) from error
         except RuntimeError as error:  # the SDK's way to say that an answer does not keep to its own schema
             raise ToolFailure(f"{name}, {what}: {clean(str(error), 500)}{effect}") from error
+
+    def _refused(self, message: str, way: Line | None) -> str:
+        """What the server answered, for the model. One that knows the session no more is connected to anew."""
+        name = line(self.server.name, 60)
+        if message == _TERMINATED:
+            self._drop("its session had ended")
+            return (
+                f"The MCP server {name} has forgotten the session; nothing was done. It is connected anew: try again."
+            )
+        if message == _HTTP and way is not None and way.status:
+            if way.status == 401:
+                return f"The MCP server {name} needs a login. Ask the user to run: gongfu mcp login {name}"
+            return f"The MCP server {name} answered with HTTP status {way.status}."
+        return f"{name}: {clean(message, 2_000)}"
+
+    def _drop(self, why: str) -> None:
+        """The connection is of no use any more: whoever calls waits for the next one."""
+        if self._client is not None:
+            self._client, self.state, self.error = None, "waiting", why
+            self._settled = anyio.Event()
+        self._news.set()
 
     # --- the life of it ---
 
@@ -185,6 +209,7 @@ class Connection:
             self._falls += 1
             given_up = self._falls >= self._around.tries or self.error.startswith("there is no program")
             self.state = "failed" if given_up else "waiting"
+        self.tried = True
         if not self._wanted.is_set():
             self._settled.set()
         pause = min(self._around.pause * 2 ** (self._falls - 1), _LONGEST_PAUSE) if self.state == "waiting" else None
@@ -249,7 +274,7 @@ class Connection:
                 self._kind = kind
                 await self._relist(client)
                 scope.deadline = float("inf")
-                self._client, self.state, self.error = client, "ready", ""
+                self._client, self.state, self.error, self.tried = client, "ready", "", True
                 self._settled.set()
                 await self._serve(client)
         if scope.cancelled_caught:
@@ -282,9 +307,8 @@ class Connection:
 
     def _wake(self, *, listed: bool = False) -> None:
         """Something happened: the server fell, or (`listed`) says that a list of its has changed."""
-        if self._client is not None and self._line is not None and self._line.why:
-            self._client, self.state, self.error = None, "waiting", self._line.why
-            self._settled = anyio.Event()
+        if self._line is not None and self._line.why:
+            self._drop(self._line.why)
         self._listed = self._listed or listed
         self._news.set()
 
@@ -295,10 +319,10 @@ class Connection:
     async def _serve(self, client: Client) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(self._listen, client)
-            while not self._stopped and not (self._line and self._line.why):
+            while not self._stopped and self._client is client:
                 await self._news.wait()
                 self._news = anyio.Event()
-                if self._listed and not self._stopped:
+                if self._listed and not self._stopped and self._client is client:
                     await anyio.sleep(_QUIET)
                     self._listed = False
                     with anyio.move_on_after(self._around.connect):

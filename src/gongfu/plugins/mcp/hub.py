@@ -96,12 +96,12 @@ class Hub:
                 await self._ended.wait()
 
     async def settled(self, seconds: float) -> None:
-        """Wait until every server is there or is known not to be, `seconds` at most."""
+        """Wait until every server is there or was tried once, `seconds` at most."""
         if not self.started:
             return
         with anyio.move_on_after(seconds):
             for connection in self.connections.values():
-                if connection.state in ("idle", "connecting"):
+                if not connection.tried:
                     await connection.settled(seconds)
 
     def _auth(self, url: str) -> httpx2.Auth | None:

@@ -37,8 +37,7 @@ class Network:
         import httpx2  # heavy; loaded with the SDK
 
         async def seen(response: httpx2.Response) -> None:
-            if response.status_code >= 400:
-                self.status = response.status_code
+            self.status = response.status_code if response.status_code >= 400 else 0
             response.stream = _bounded(response.stream)
 
         return httpx2.AsyncClient(
