@@ -365,3 +365,17 @@ async def test_a_bad_batch_changes_nothing(tmp_path: Path, args: dict, says: str
     with pytest.raises(ToolFailure, match=says):
         await call(work, "batch", **({"action": "count", "glob": "**/*"} | args))
     assert (work / "pyproject.toml").read_text() == PYPROJECT
+
+
+async def test_what_no_text_can_hold_is_told_and_not_passed_on(tmp_path: Path) -> None:
+    work = project(tmp_path)
+    for name, args in (
+        ("read_pyproject", {"section": "\ud800"}),
+        ("review_code", {"against": "\ud800"}),
+        ("batch", {"action": "count", "glob": "\ud800"}),
+        ("release_version", {"to": "\ud800"}),
+    ):
+        with pytest.raises(ToolFailure) as failure:
+            await call(work, name, **args)
+        assert str(failure.value).encode()
+    assert (await tools(work)["read_pyproject"].facts({"section": "\ud800"})).title.encode()

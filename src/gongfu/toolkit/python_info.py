@@ -14,7 +14,6 @@ from gongfu.core.secrets import redact
 from gongfu.toolkit.python_project import Project, Projects, json_of, plain, read_toml, table, text_of
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Claim, Facts, Outcome
-from gongfu.workspace.names import show_name
 
 _MOST = 80  # entries of one list
 _FILES = (
@@ -30,7 +29,8 @@ class ProjectInfo:
 
     async def _facts(self, args: dict[str, Any]) -> Facts:
         project = self._projects.find(args.get("cwd") or "")
-        title = show_name((args.get("section") or "")[:100]) or self._projects.workspace.show(project.root)
+        section: str = args.get("section") or ""
+        title = section[:100].encode("utf-8", "replace").decode() or self._projects.workspace.show(project.root)
         return Facts(access=("read",), paths=(str(project.root),), title=title)
 
     def _claims(self, _args: dict[str, Any]) -> tuple[Claim, ...]:
