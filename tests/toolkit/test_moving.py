@@ -17,6 +17,7 @@ from gongfu.toolkit.readlog import ReadLog
 from gongfu.tools.protocol import Facts, Outcome
 from gongfu.workspace.files import digest
 from gongfu.workspace.root import Workspace
+from gongfu.workspace.trash import put_in_trash
 from tests.app.cast import workplace
 from tests.toolkit.kit import Ctx
 from tests.toolkit.loop import play
@@ -261,6 +262,28 @@ async def test_into_the_trash(tmp_path: Path) -> None:
     await bench.call("delete_file", paths=["d"])
     assert (bench.trash / "files/d.2/again").exists()
     assert (bench.trash / "info/d.2.trashinfo").exists()
+
+
+async def test_a_desktop_has_a_trash_and_so_has_another_disk(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    home = tmp_path / "home"
+    one = tmp_path / "one"
+    one.write_text("1")
+    assert put_in_trash(one, {"HOME": str(home)}) == ""
+    assert one.exists()
+    assert (
+        put_in_trash(one, {"HOME": str(home), "XDG_CURRENT_DESKTOP": "GNOME"}) == f"{home}/.local/share/Trash/files/one"
+    )
+    assert (home / ".local/share/Trash").stat().st_mode & 0o777 == 0o700
+    other = Path("/dev/shm")
+    if not other.is_dir() or other.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is no second file system")
+    there = other / f"gongfu test {os.getpid()}"
+    there.write_text("2")
+    place = put_in_trash(there, {"HOME": str(home)})
+    request.addfinalizer(lambda: [path.unlink(missing_ok=True) for path in (Path(place), note, there)])
+    assert place == f"/dev/shm/.Trash-{os.getuid()}/files/{there.name}"
+    note = Path(f"/dev/shm/.Trash-{os.getuid()}/info/{there.name}.trashinfo")
+    assert f"Path=gongfu%20test%20{os.getpid()}\n" in note.read_text()
 
 
 async def test_without_trash_and_undo_it_takes_a_word_more(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from gongfu.toolkit.patches import parse
 from gongfu.toolkit.patching import PatchTools
 from gongfu.toolkit.readlog import ReadLog
 from gongfu.tools.protocol import Outcome
-from gongfu.workspace.files import as_text, digest
+from gongfu.workspace.encodings import Encoding
+from gongfu.workspace.files import TextFile, as_text, digest, newline_style
 from gongfu.workspace.root import Workspace
 from tests.app.cast import workplace
 from tests.toolkit.kit import Ctx
@@ -262,20 +264,44 @@ def texts(draw: st.DrawFn) -> str:
     return text.rstrip("\r\n") if draw(st.booleans()) else text
 
 
-@given(texts(), texts(), st.sampled_from([("utf-8", b""), ("utf-8", b"\xef\xbb\xbf"), ("utf-16-le", b"\xff\xfe")]))
-@settings(max_examples=150, deadline=None)
-def test_a_patch_makes_one_text_of_another_to_the_byte(old: str, new: str, how: tuple[str, bytes]) -> None:
-    codec, mark = how
-    raw = mark + old.encode(codec)
-    file = as_text(Path("f"), raw)
-    patch = exact_diff(file.text, new, "a/f", "b/f")
-    if file.text != old or not patch or patch.splitlines()[2:] == []:
-        assert file.text != old or old == new
+CODECS = [
+    Encoding(codec="utf-8"), Encoding(codec="utf-8", bom=b"\xef\xbb\xbf"), Encoding(codec="utf-16-le", bom=b"\xff\xfe"),
+    Encoding(codec="utf-16-be"), Encoding(codec="gbk"), Encoding(codec="latin-1"),
+]  # fmt: skip
+
+
+@given(texts(), texts(), st.sampled_from(CODECS))
+@settings(max_examples=200, deadline=None)
+def test_a_patch_makes_one_text_of_another_to_the_byte(old: str, new: str, encoding: Encoding) -> None:
+    if encoding.codec == "latin-1":
+        old, new = old.replace("文件的配置", "ÄÖÜ"), new.replace("文件的配置", "ÄÖÜ")
+    raw = encoding.bom + old.encode(encoding.codec)
+    newline, mixed = newline_style(old)
+    file = TextFile(
+        path=Path("f"), raw=raw, text=old, encoding=encoding, newline=newline, mixed=mixed, digest=digest(raw)
+    )
+    patch = exact_diff(old, new, "a/f", "b/f")
+    if old == new:
+        assert patch == ""
         return
     (found,) = parse(patch)
     done = apply_hunks(file, found.hunks, "f").file
     assert done.text == new
-    assert done.raw == mark + new.encode(codec)
+    assert done.raw == encoding.bom + new.encode(encoding.codec)
+
+
+@given(texts(), texts())
+@settings(max_examples=150, deadline=None)
+def test_a_patch_without_carriage_returns_keeps_the_line_ends(old: str, new: str) -> None:
+    """What a model writes has line feeds only: a CRLF file gets the new lines in its own ends."""
+    plain_old, plain_new = (re.sub("\r\n|\r", "\n", text) for text in (old, new))
+    patch = exact_diff(plain_old, plain_new, "a/f", "b/f")
+    if not patch or "\n" not in plain_old:
+        return
+    (found,) = parse(patch)
+    raw = plain_old.replace("\n", "\r\n").encode()
+    done = apply_hunks(as_text(Path("f"), raw), found.hunks, "f").file
+    assert done.raw == plain_new.replace("\n", "\r\n").encode()
 
 
 @given(texts(), texts())

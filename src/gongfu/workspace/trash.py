@@ -81,8 +81,9 @@ def _filed(path: Path, trash: Path, original: str) -> str:
     from urllib.parse import quote
 
     files, notes = trash / "files", trash / "info"
+    trash.mkdir(mode=0o700, parents=True, exist_ok=True)
     for folder in (files, notes):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
     when = datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S")
     place = quote(os.fsencode(original), safe="/")
     for count in range(1, _TRIES):
