@@ -140,6 +140,17 @@ async def test_a_refusal_is_heeded(work):
     assert (len(questions), ended) == (1, ["refused"])
 
 
+async def test_what_a_server_changes_in_the_workspace_can_be_undone(work):
+    cast = Cast([Call("use_tool", {"name": "bad__odd", "arguments": {"what": "write"}}), Say("Done.")])
+    async with opened(work, cast, permission="full") as app:
+        app.hub.start(app.group)
+        await app.hub.settled(20)
+        turn = await run(app)
+        assert (work / "made.txt").read_text() == "by a server"
+        assert (await app.undo(turn.session.id)).done
+        assert not (work / "made.txt").exists()
+
+
 def test_nothing_of_mcp_is_loaded_without_servers(tmp_path):
     work = workplace(tmp_path)
     script = tmp_path / "s.yaml"

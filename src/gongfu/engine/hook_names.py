@@ -23,6 +23,8 @@ TOOLS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Our tools, and the names that Claude Code has for what they do. Others keep their names."""
 
+_SERVERS: Final = "__"  # between the name of an MCP server and that of its tool
+
 MODES: Final = {
     "ask": "default",
     "edits": "acceptEdits",
@@ -51,9 +53,14 @@ _PATHS: Final = ("read_file", "write_file", "edit_file", "list_files")
 _ADDED: Final[dict[str, tuple[str, ...]]] = {"task": ("description", "subagent_type"), "shell": ("description",)}
 
 
+def names_of(tool: str) -> tuple[str, ...]:
+    """The names that Claude Code has for a tool; its own where it has none. Tools of MCP servers begin with `mcp__`."""
+    return TOOLS.get(tool) or ((f"mcp__{tool}",) if _SERVERS in tool else (tool,))
+
+
 def tool_name(tool: str, args: Mapping[str, Any]) -> str:
     """The name of a tool for this call."""
-    names = TOOLS.get(tool, (tool,))
+    names = names_of(tool)
     return names[1] if tool == "edit_file" and "edits" in args else names[0]
 
 

@@ -18,7 +18,7 @@ from gongfu.core.events import AnyEvent, HookRan, WarningRaised
 from gongfu.core.ids import new_id
 from gongfu.core.words import say
 from gongfu.engine.guard import HookEvent, Said
-from gongfu.engine.hook_names import TOOLS
+from gongfu.engine.hook_names import names_of
 from gongfu.engine.hook_words import KINDS, Common, Heard, event_json, heard
 from gongfu.workspace.apart import Ended, run_apart, sweep, words_of
 
@@ -271,7 +271,7 @@ def _names(event: HookEvent, hook: Hook, subject: str) -> tuple[str, ...]:
         return (subject,)
     if event == "notification":
         return (KINDS.get(subject, subject), subject)
-    return (*TOOLS.get(subject, ()), subject)
+    return tuple(dict.fromkeys((*names_of(subject), subject)))
 
 
 def _together(found: Sequence[Heard]) -> Said:

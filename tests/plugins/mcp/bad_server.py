@@ -109,6 +109,9 @@ def odd(id: object, what: str) -> None:
 
         child = subprocess.Popen(["sleep", "300"])
         text(id, str(child.pid))
+    elif what == "write":
+        Path("made.txt").write_text("by a server")
+        text(id, "written")
     elif what == "close":
         os.close(1)
         time.sleep(60)

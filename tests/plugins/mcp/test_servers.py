@@ -200,3 +200,11 @@ async def test_questions_of_servers_are_asked_field_by_field() -> None:
     url = ElicitRequestURLParams(message="Go", url="https://x.example", elicitation_id="1")
     assert (await elicit(Person(), "srv", url)).action == "accept"
     assert "https://x.example" in said[-1][0]
+
+
+def test_hooks_of_claude_code_know_tools_of_servers_by_its_names() -> None:
+    from gongfu.engine.hook_names import names_of, tool_name
+
+    assert tool_name("files__read_file", {}) == "mcp__files__read_file"
+    assert names_of("git_status") == ("git_status",)
+    assert names_of("shell") == ("Bash",)
