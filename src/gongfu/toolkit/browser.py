@@ -17,7 +17,7 @@ from gongfu.toolkit.browser_gate import MARK
 from gongfu.toolkit.browser_outline import news, outline
 from gongfu.toolkit.browser_session import SIZE, Browsing, Side, Tab
 from gongfu.toolkit.pictures import picture_of
-from gongfu.toolkit.web_guard import NEAR, Link, link_of, refusal
+from gongfu.toolkit.web_guard import NEAR, Link, link_of, refusal, unbroken
 from gongfu.toolkit.web_view import paged
 from gongfu.tools.decorator import tool
 from gongfu.tools.needs import library
@@ -143,7 +143,7 @@ class BrowserTools:
         url = self._browsing.tab().page.url
         hosts = (link_of(url).place,) if url.startswith(("http://", "https://")) else ()
         what = args.get("element") or args.get("key") or ""
-        return Facts(access=("network",), hosts=hosts, title=f"{what[:80]} in {url[:120]}")
+        return Facts(access=("network",), hosts=hosts, title=" ".join(unbroken(f"{what[:80]} in {url[:120]}").split()))
 
     @tool(access="network", facts=_act_facts, claims=_claims, needs=NEEDS)
     async def browser_click(self, element: str, double: bool = False, accept: bool = False) -> Outcome:
@@ -168,7 +168,7 @@ class BrowserTools:
         tab = self._browsing.tab()
         async with self._told(tab):
             found = await self._find(tab, element, field=True)
-            clean = text.encode("utf-8", "replace").decode().replace("\0", "")
+            clean = unbroken(text).replace("\0", "")
             since = anyio.current_time()
             tag = str(await found.evaluate("e => e.tagName"))
             if tag == "SELECT":
@@ -269,7 +269,7 @@ class BrowserTools:
 
     async def _find(self, tab: Tab, element: str, *, field: bool = False) -> Locator:
         """The one element that is meant: a number of the outline, CSS, or text that is seen."""
-        wanted = element.strip()
+        wanted = unbroken(element.strip())
         if not wanted or len(wanted) > 1000 or "\0" in wanted:
             raise ToolFailure("element must be a number of browser_read such as e7, CSS, or the text that is seen")
         if number := re.fullmatch(r"\[?(?:ref=)?((?:f\d+)?e?\d+)\]?", wanted):
@@ -295,7 +295,7 @@ class BrowserTools:
 
     async def _head(self, tab: Tab) -> str:
         title = " ".join((await tab.page.title()).split())[:200]
-        return f"[tab {tab.number}] {title + ' | ' if title else ''}{tab.page.url[:500]}"
+        return unbroken(f"[tab {tab.number}] {title + ' | ' if title else ''}{tab.page.url[:500]}")
 
     async def _report(self, tab: Tab, status: str, *, whole: bool = False) -> Outcome:
         """What a call led to: where the page is, what happened, and the lines that are new on it."""
@@ -313,11 +313,11 @@ class BrowserTools:
         notes += [f"not let through: {place}" for place in self._browsing.refused(tab)]
         lines = [await self._head(tab), *(f"[{note}]" for note in notes)]
         if fresh:
-            data = fresh.encode()
+            data = unbroken(fresh).encode()
             cut = len(data) > _SHOWN
             lines += ["" if whole else "new on the page:", data[:_SHOWN].decode("utf-8", "ignore")]
             lines += ["[browser_read shows the rest]"] if cut else []
-        return Outcome(text="\n".join(lines), display=text_display("", tab.page.url[:120]))
+        return Outcome(text=unbroken("\n".join(lines)), display=text_display("", unbroken(tab.page.url[:120])))
 
 
 def _by_words(tab: Tab, words: str, *, field: bool) -> list[Locator]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 _LINE = r"( *)- (.*)"
@@ -87,7 +88,13 @@ def _unpacked(rest: str) -> str:
 
 
 def _unquoted(name: str | None) -> str:
-    return re.sub(r"\\(.)", r"\1", name[1:-1]) if name and name.startswith('"') else name or ""
+    """A name without its quotation marks and escapes."""
+    if not name or not name.startswith('"'):
+        return name or ""
+    try:
+        return str(json.loads(name))
+    except ValueError:
+        return name.strip('"')
 
 
 def news(before: str, after: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import looks_secret
 from gongfu.toolkit.web_client import Answer, Client, failed
-from gongfu.toolkit.web_guard import link_of
+from gongfu.toolkit.web_guard import link_of, unbroken
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Claim, Facts, Outcome
 
@@ -44,7 +44,7 @@ class GithubTools:
             raise ToolFailure("query holds what looks like a key or password; nothing was sent. Leave it out.")
         if count < 1:
             raise ToolFailure(f"count must be at least 1; arrived: {count}")
-        words = quote_plus(query.encode("utf-8", "replace").decode())
+        words = quote_plus(unbroken(query))
         return f"{self._base}/search/{kind}?q={words}&per_page={min(count, _MOST)}"
 
     def _token(self, host: str) -> str:
@@ -56,7 +56,7 @@ class GithubTools:
     async def _facts(self, args: dict[str, Any]) -> Facts:
         link = link_of(self._address(args))
         title = f"{args.get('kind', 'repositories')}: {args['query']}"
-        return Facts(access=("network",), hosts=(link.place,), title=title[:200])
+        return Facts(access=("network",), hosts=(link.place,), title=" ".join(unbroken(title).split())[:200])
 
     def _claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:  # noqa: ARG002 - the seam's own
         return ()
@@ -111,7 +111,7 @@ def _told(answer: Answer, kind: Kind, query: str) -> Outcome:
     found = [cast("dict[str, Any]", e) for e in cast("list[Any]", data["items"]) if isinstance(e, dict)]
     total = data.get("total_count", len(found))
     lines = [_line(kind, entry) for entry in found]
-    head = f"{len(found)} of {total:,} {kind}" if found else f"GitHub found no {kind} for: {query}"
+    head = f"{len(found)} of {total:,} {kind}" if found else f"GitHub found no {kind} for: {unbroken(query)}"
     left = answer.headers.get("x-ratelimit-remaining", "")
     notes = [f"[{left} more searches this minute]"] if left.isdigit() and int(left) <= 3 else []
     if data.get("incomplete_results"):

@@ -138,9 +138,14 @@ def _quoted(text: str) -> str:
     return quote(text, safe="%/:=&?~#+!$,;'@()*[]|", errors="replace")
 
 
+def unbroken(text: str) -> str:
+    """A text without lone surrogates, which pages may hold and no file can."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def shown(text: str) -> str:
     """An address or name fit to be shown: short, without a login."""
-    plain = re.sub(r"//[^/@]*@", "//…@", text.strip().encode("utf-8", "replace").decode())
+    plain = re.sub(r"//[^/@]*@", "//…@", unbroken(text.strip()))
     return plain if len(plain) <= 200 else f"{plain[:200]}…"
 
 

@@ -11,7 +11,7 @@ from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import looks_secret
 from gongfu.toolkit.web_client import Client, Follow, failed, same_site
 from gongfu.toolkit.web_engines import ENGINES, Engine, Hit, Unreadable
-from gongfu.toolkit.web_guard import Link, link_of, shown
+from gongfu.toolkit.web_guard import Link, link_of, shown, unbroken
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Claim, Facts, Outcome
 
@@ -75,7 +75,7 @@ class SearchTools:
 
 
 def _checked(query: str, count: int) -> tuple[str, int]:
-    words = " ".join(query.encode("utf-8", "replace").decode().replace("\0", " ").split())
+    words = " ".join(unbroken(query).replace("\0", " ").split())
     if not words:
         raise ToolFailure("query is empty; give the words to search for")
     if len(words) > _QUERY:
@@ -134,6 +134,6 @@ def _told(hits: list[Hit], query: str, engine: str, problems: list[str]) -> Outc
     for number, hit in enumerate(hits, 1):
         snippet = hit.snippet if len(hit.snippet) <= _SNIPPET else f"{hit.snippet[:_SNIPPET]}…"
         lines += [f"{number}. {hit.title[:200]}", f"   {hit.url}", *([f"   {snippet}"] if snippet else [])]
-    items = [f"{hit.title[:200]} — {hit.url}" for hit in hits]
+    items = [unbroken(f"{hit.title[:200]} — {hit.url}") for hit in hits]
     display = {"kind": "list", "items": items, "total": len(items), "summary": f"{len(items)} results, {engine}"}
-    return Outcome(text="\n".join(lines), display=display)
+    return Outcome(text=unbroken("\n".join(lines)), display=display)

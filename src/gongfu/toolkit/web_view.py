@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure, UserError
+from gongfu.toolkit.web_guard import unbroken
 from gongfu.tools.output import rows
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Paged(Base, frozen=True):
 
 def paged(text: str, offset: int, room: int, artifact: Callable[[], ArtifactWriter]) -> Paged:
     """The lines of `text` from number `offset` on, as many as fit in `room` bytes. ToolFailure when there are none."""
-    data = text.encode("utf-8", "replace")
+    data = unbroken(text).encode()
     lines = [line.decode("utf-8", "replace") for line in rows(BytesIO(data))]
     if offset == 1 and len(data) <= room:
         return Paged(text=data.decode(), total=len(lines))

@@ -16,6 +16,7 @@ from gongfu.toolkit.web import WebTools
 from gongfu.toolkit.web_client import Client, Limits
 from gongfu.toolkit.web_guard import Reach
 from tests.models.raw_server import Exchange, RawServer, raw_server
+from tests.toolkit.pdfs import pdf
 
 PUBLIC = "public.test"
 INSIDE = "inside.test"
@@ -72,6 +73,9 @@ class Pages:
 
     async def _png(self, ask: Exchange, rest: str) -> None:
         await ask.answer(PNG, kind="image/png")
+
+    async def _pdf(self, ask: Exchange, rest: str) -> None:
+        await ask.answer(pdf("First page", "Second page"), kind="application/octet-stream")
 
     async def _binary(self, ask: Exchange, rest: str) -> None:
         await ask.answer(b"PK\x03\x04" + bytes(500), kind="application/zip")

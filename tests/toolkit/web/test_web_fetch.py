@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -123,6 +124,20 @@ async def test_a_picture_is_shown_and_a_binary_named(tmp_path: Path) -> None:
     assert (told.images[0].media_type, told.images[0].width) == ("image/png", 2)
     with pytest.raises(ToolFailure, match=r"is a file application/zip of 504 bytes, which is no text"):
         await fetch(tmp_path, "/binary")
+
+
+async def test_a_pdf_comes_as_text(tmp_path: Path) -> None:
+    told = await fetch(tmp_path, "/pdf")
+    assert "--- page 1 ---\nFirst page" in told.text
+    assert "--- page 2 ---\nSecond page" in told.text
+    assert told.display["summary"].startswith("PDF, 2 pages")
+
+
+async def test_without_the_library_pages_are_converted_all_the_same(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    told = await fetch(tmp_path, "/page")
+    assert "# Guide\n\nRead [the next page](http://public.test:" in told.text
+    assert "- one\n- two\n  - inner" in told.text
 
 
 async def test_a_page_built_by_scripts_names_the_browser(tmp_path: Path) -> None:
