@@ -288,3 +288,51 @@ def test_the_modes_that_ship_are_these_six(work: Path) -> None:
         assert mode.description
         assert mode.zh
         assert len(mode.text) < 1200
+
+
+async def test_a_mode_says_which_tools_are_offered_and_how_the_model_is_asked(work: Path) -> None:
+    folder = work.parent / "home" / "modes"
+    folder.mkdir(parents=True)
+    (folder / "narrow.md").write_text(
+        "---\ntools: [git, search, read_file]\nwithout: [git_push]\npin: [git_diff]\n"
+        "reasoning: high\ntemperature: 0.25\ntop_p: 0.5\n---\nNarrow.\n"
+    )
+    cast = Cast(
+        [
+            Call("use_tool", {"name": "git_push", "arguments": {}}),
+            Call("use_tool", {"name": "os_info"}),
+            sh("ls"),
+            Say("x"),
+        ]
+    )
+    async with opened(work, cast, permission="full", mode="narrow", answers="no") as app:
+        turn = await run(app)
+        ended = turn.of(ToolFinished)
+        shelf = turn.session.overlay.registry.shelf.names
+    request = cast.asked[""][0]
+    assert [t.name for t in request.tools] == [
+        "ask_user", "find_files", "find_tools", "git_diff", "read_file", "recall", "search_text", "todo", "use_tool",
+    ]  # fmt: skip
+    assert "git_log" in shelf
+    assert "mode" in shelf
+    assert not {"git_push", "os_info", "settings"} & set(shelf)
+    assert [e.result.status for e in ended] == ["failed"] * 3
+    assert "work mode narrow" in ended[2].result.text
+    assert (request.reasoning, request.temperature, request.top_p) == ("high", 0.25, 0.5)
+
+
+async def test_a_mode_that_was_chosen_after_a_kill_is_the_same_in_the_next_request(work: Path) -> None:
+    """The log alone says what stands in the request: also when the change came last before the end."""
+    cast = Cast([Say("One."), Say("Two.")])
+    async with opened(work, cast) as app:
+        session = await app.session()
+        await (await session.prompt("Go"))
+        session.set_mode("design")
+        id = session.id
+    async with opened(work, cast) as app:
+        session = await app.session(id)
+        await (await session.prompt("On"))
+        await (await session.prompt("On"))
+        opened_ = [e.event.reason for e in app.journal.read(id) if isinstance(e.event, EpochOpened)]
+    assert opened_ == ["mode"]
+    assert "# Work mode: design" in cast.asked[""][1].system
