@@ -143,7 +143,14 @@ class BrowserTools:
         url = self._browsing.tab().page.url
         hosts = (link_of(url).place,) if url.startswith(("http://", "https://")) else ()
         what = args.get("element") or args.get("key") or ""
-        return Facts(access=("network",), hosts=hosts, title=" ".join(unbroken(f"{what[:80]} in {url[:120]}").split()))
+        typed = unbroken(str(args.get("text") or ""))[:1000]
+        preview = text_display(typed) if typed else {}
+        return Facts(
+            access=("network",),
+            hosts=hosts,
+            preview=preview,
+            title=" ".join(unbroken(f"{what[:80]} in {url[:120]}").split()),
+        )
 
     @tool(access="network", facts=_act_facts, claims=_claims, needs=NEEDS)
     async def browser_click(self, element: str, double: bool = False, accept: bool = False) -> Outcome:

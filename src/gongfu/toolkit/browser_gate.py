@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 
 import anyio
-from anyio.abc import ByteStream, SocketAttribute, SocketStream
+from anyio.abc import ByteStream, Listener, SocketAttribute, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from gongfu.core.errors import ProviderFault, ToolFailure
@@ -55,7 +55,11 @@ class Gate:
         listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
         port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - anyio's, not Django's
         self.url = f"http://127.0.0.1:{port}"
-        self._task = asyncio.ensure_future(listener.serve(self._talk))
+        self._task = asyncio.ensure_future(self._listen(listener))
+
+    async def _listen(self, listener: Listener[SocketStream]) -> None:
+        async with listener:
+            await listener.serve(self._talk)
 
     async def close(self) -> None:
         """Stop listening, and end all connections."""

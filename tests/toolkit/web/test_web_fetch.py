@@ -14,9 +14,11 @@ from gongfu.core.tokens import text_tokens
 from gongfu.toolkit.web_client import Limits
 from gongfu.toolkit.web_markdown import to_markdown
 from tests.app.cast import workplace
+from tests.models.raw_server import raw_server
+from tests.models.test_transport_ways import certificate, server_side  # noqa: F401
 from tests.toolkit.kit import Ctx
 from tests.toolkit.loop import play
-from tests.toolkit.web.site import ARTICLE, INSIDE, PUBLIC, client, site, tools
+from tests.toolkit.web.site import ARTICLE, INSIDE, PUBLIC, Pages, client, site, tools
 
 pytestmark = pytest.mark.anyio
 
@@ -264,6 +266,19 @@ async def test_a_name_is_looked_up_once_and_that_address_is_used(tmp_path: Path)
         assert (answer.status, asked) == (200, ["turning.test"])
         with pytest.raises(ToolFailure, match="the local network"):
             await made.fetch(link_of(f"http://turning.test:{server.port}/json"))
+
+
+async def test_the_certificate_must_be_that_of_the_name(certificate: Path) -> None:  # noqa: F811
+    from gongfu.toolkit.web_guard import link_of
+
+    made = client("127.0.0.1", env={"SSL_CERT_FILE": str(certificate)})
+    async with raw_server(Pages(), tls=server_side(certificate)) as server:
+        answer = await made.fetch(link_of(f"{server.url}/json"))
+        assert answer.body == b'{"a": [1, 2]}'
+        with pytest.raises(ToolFailure, match=r"the certificate of public\.test:\d+ is not trusted"):
+            await made.fetch(link_of(f"https://{PUBLIC}:{server.port}/json"))
+        with pytest.raises(ToolFailure, match=r"does not speak TLS|broke off|closed the connection"):
+            await made.fetch(link_of(f"http://{PUBLIC}:{server.port}/json"))
 
 
 async def test_a_proxy_is_used_but_not_for_what_is_inside(tmp_path: Path) -> None:
