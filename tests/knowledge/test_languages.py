@@ -163,7 +163,8 @@ def test_go() -> None:
     )
     assert facts.doc == "Package main does."
     assert symbols(facts) == [
-        "8-8 struct Server", "9-9 interface I", "9-9 method I.Do(x int) error", "10-10 constant Max", "12-12 variable a",
+        "8-8 struct Server", "9-9 interface I", "9-9 method I.Do(x int) error", "10-10 constant Max",
+        "12-12 variable a",
         "15-15 method Server.Run(n int) error", "16-16 function start() error",
     ]  # fmt: skip
     run = facts.symbols[5]
@@ -242,7 +243,8 @@ def test_c_and_cpp() -> None:
     assert refine("c", header) == "cpp"
     facts = read("a.h", header)
     assert symbols(facts) == [
-        "1-8 module ns", "2-6 class ns.Foo", "4-4 method ns.Foo.get() const -> int", "5-5 method ns.Foo.set(int v) -> void",
+        "1-8 module ns", "2-6 class ns.Foo", "4-4 method ns.Foo.get() const -> int",
+        "5-5 method ns.Foo.set(int v) -> void",
         "7-7 method ns.Foo.set(int v) -> void",
     ]  # fmt: skip
     assert calls(facts) == {"help", "this.get"}

@@ -18,7 +18,7 @@ from gongfu.core.base import Base
 from gongfu.knowledge.apart import FEW, Wanted, is_tame, read_apart
 from gongfu.knowledge.code import Code
 from gongfu.knowledge.docs import ModuleDoc, files_of, module_doc
-from gongfu.knowledge.finding import Match, find, pick
+from gongfu.knowledge.finding import Finder, Match, find, pick
 from gongfu.knowledge.graph import Edge, Graph, Impact
 from gongfu.knowledge.model import Facts, pack, unpack
 from gongfu.knowledge.parse import content_key, parse
@@ -69,6 +69,7 @@ class Index:
         self.workspace: Final = workspace
         self.code: Final = Code()
         self.graph: Final = Graph(self.code)
+        self.finder: Final = Finder(self.code)
         self._folder = folder
         self._env = env
         self._tree = Tree(workspace)
@@ -99,7 +100,7 @@ class Index:
         self, query: str, *, kinds: Iterable[str] = (), wanted: Callable[[str], bool] | None = None, limit: int = 30
     ) -> tuple[list[Match], int]:
         """The symbols nearest to a query and how many there are; see `finding.find`."""
-        return await self.ask(lambda: find(self.code, query, kinds=kinds, wanted=wanted, limit=limit))
+        return await self.ask(lambda: find(self.finder, query, kinds=kinds, wanted=wanted, limit=limit))
 
     async def callers(self, name: str) -> list[Edge]:
         """Who uses what `name` means (see `finding.pick`), certain ones first."""

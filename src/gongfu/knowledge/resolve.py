@@ -192,6 +192,10 @@ class Resolver:
             kinds = self._variable_types(path, use.receiver, use.inside)
             if kinds is not None:
                 return self._of_types(kinds, use)
+        if use.receiver.endswith("()"):
+            made = self.types_called(path, use.receiver, use.inside)
+            if made:
+                return _as("certain", [r for kind in made for r in self._member(kind, use.name)])
         known = self._on_name(path, use, head, rest)
         return self._by_name(path, use) if known is None else known
 

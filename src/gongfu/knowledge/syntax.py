@@ -127,7 +127,7 @@ class _Reader:
             if "name" in captures:
                 kind = next(k for k in captures if k in _DEFINITIONS)
                 self._places.append(_Place(kind, captures[kind][0], captures))
-                self._names.add(captures["name"][0].start_byte)
+                self._names.add(captures["name"][0].end_byte)
             elif "var" in captures:
                 self._vars.append(captures)
             elif "call" in captures or "ref" in captures:
@@ -287,7 +287,7 @@ class _Reader:
             name = self._text(node)
             receiver = _receiver(self._text(captures["on"][0])) if "on" in captures else ""
             call = "call" in captures
-            if node.start_byte in self._names or (node.start_byte, name) in found:
+            if node.end_byte in self._names or (node.start_byte, name) in found:
                 continue
             inside = lookup.at(node.start_byte)
             if not call and ((inside < 0 and name in aliases) or (not receiver and self._is_variable(name, inside))):

@@ -49,7 +49,12 @@ class _Folder:
     __slots__ = ("files", "folders", "ignores", "outer", "path", "rules", "stamp")
 
     def __init__(
-        self, path: str, stamp: Stamp, rules: tuple[Stamp | None, ...], outer: Ignores | None, ignores: Ignores
+        self,
+        path: str,
+        stamp: Stamp,
+        rules: tuple[tuple[str, Stamp | None], ...],
+        outer: Ignores | None,
+        ignores: Ignores,
     ) -> None:
         self.path = path
         self.stamp = stamp
@@ -58,6 +63,10 @@ class _Folder:
         self.ignores = ignores
         self.files: list[tuple[str, str, str]] = []
         self.folders: list[tuple[str, str]] = []
+
+    def holds(self) -> bool:
+        """Whether its ignore files are as they were, when no file came or went."""
+        return all(r is None or (r.settled and _stamp(file) == r) for file, r in self.rules)
 
 
 class Tree:
@@ -103,12 +112,12 @@ class Tree:
         stamp = _stamp(path)
         if stamp is None:
             return None
-        rules = tuple(_stamp(os.path.join(path, file)) for file in _IGNORE_FILES)  # noqa: PTH118
         known = self._known.get(path)
+        if known is not None and known.outer is outer and known.stamp == stamp and stamp.settled and known.holds():
+            return known
+        rules = tuple((file, _stamp(file)) for name in _IGNORE_FILES for file in (os.path.join(path, name),))  # noqa: PTH118
         ignores: Ignores | None = None
-        if known is not None and known.outer is outer and known.rules == rules and all(map(_settled, rules)):
-            if known.stamp == stamp and stamp.settled:
-                return known
+        if known is not None and known.outer is outer and known.rules == rules and all(_settled(r) for _, r in rules):
             ignores = known.ignores
         if ignores is None:
             ignores = outer.enter(name) if outer is not None else Ignores.at(self._workspace.root, self._workspace)
@@ -151,8 +160,8 @@ def _settled(stamp: Stamp | None) -> bool:
 
 def _stamps(folder: _Folder, relative: str, found: dict[str, tuple[Stamp, str]]) -> None:
     """Links are left out: what they lead to inside the workspace is there by its own name."""
+    now = time.time_ns()
     for name, path, language in folder.files:
-        now = time.time_ns()
         try:
             status = os.lstat(path)
         except OSError:

@@ -69,7 +69,7 @@ class SymbolTools:
 
         def answer() -> tuple[list[str], int]:
             found, total = find(
-                self._index.code, query, kinds=_kinds(kind), wanted=wanted if below else None, limit=limit
+                self._index.finder, query, kinds=_kinds(kind), wanted=wanted if below else None, limit=limit
             )
             return [self._lines.symbol(m.ref, doc=True) for m in found], total
 
@@ -158,7 +158,9 @@ class SymbolTools:
         name = f"{self._relative(place)}:{rest}" if colon and place else symbol
         refs = pick(code, name)
         if not refs:
-            near = [self._lines.symbol(m.ref) for m in find(code, rest or symbol, limit=5)[0] if m.score > 0.5]
+            near = [
+                self._lines.symbol(m.ref) for m in find(self._index.finder, rest or symbol, limit=5)[0] if m.score > 0.5
+            ]
             hint = "\nNear:\n" + "\n".join(near) if near else " search_symbols finds names by their parts."
             raise ToolFailure(f"no symbol is called {symbol} in the workspace.{hint}")
         if len(refs) > _MOST_MEANT:
