@@ -216,6 +216,21 @@ async def test_a_full_disk_leaves_nothing(bench: Bench, tmp_path: Path) -> None:
         os.system(f"umount {disk}")
 
 
+async def test_a_link_that_is_turned_between_the_look_and_the_move(bench: Bench, tmp_path: Path) -> None:
+    bench.put("a")
+    bench.put("d/x")
+    link = bench.root / "in"
+    for target in ("in", "in/b"):
+        link.symlink_to("d")
+        await bench.facts("move_file", source="a", target=target)
+        link.unlink()
+        link.symlink_to(tmp_path)
+        with pytest.raises(ToolFailure, match="leads elsewhere than when the call was checked"):
+            await bench.tools["move_file"].run({"source": "a", "target": target}, Ctx())
+        link.unlink()
+    assert (bench.root / "a").exists()
+
+
 async def test_secrets_and_places_are_named_for_the_policy(bench: Bench) -> None:
     bench.put("d/.env", "KEY=1")
     bench.put("d/x/.git/config")

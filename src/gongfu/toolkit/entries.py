@@ -57,15 +57,20 @@ class Entries:
     def judge(self, text: str) -> Entry:
         """What a path means, remembered for `again`."""
         entry = self.locate(text)
-        self._judged[text] = entry.path
+        self._same(text, entry, again=False)
         return entry
 
     def again(self, text: str) -> Entry:
         """The same when the call runs. ToolFailure when the path leads elsewhere than it did before."""
         entry = self.locate(text)
-        if self._judged.get(text, entry.path) != entry.path:
-            raise ToolFailure(f"{entry.shown} leads elsewhere than when the call was checked; nothing was touched")
+        self._same(text, entry, again=True)
         return entry
+
+    def _same(self, key: str, entry: Entry, *, again: bool) -> None:
+        if not again:
+            self._judged[key] = entry.path
+        elif self._judged.get(key, entry.path) != entry.path:
+            raise ToolFailure(f"{entry.shown} leads elsewhere than when the call was checked; nothing was touched")
 
     def locate(self, text: str) -> Entry:
         """What a path means; nothing needs to exist. ToolFailure for what can be no path here."""
@@ -89,8 +94,9 @@ class Entries:
             return target
         if target.is_folder and _only_case(source.path, target.path):
             return target
-        path = folder / source.path.name
-        return Entry(path=path, shown=self._workspace.show(path))
+        entry = Entry(path=folder / source.path.name, shown=self._workspace.show(folder / source.path.name))
+        self._same(f"{text}\0{source.path.name}", entry, again=again)
+        return entry
 
     def below(self, entry: Entry, *, write: bool) -> Below:
         """What lies in a folder that the policy and an undo should know of; nothing for a file."""
