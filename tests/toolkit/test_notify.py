@@ -120,12 +120,14 @@ async def test_a_mail_is_sent_after_the_person_has_seen_all_of_it(tmp_path: Path
 
         def agree(event: Any) -> str:
             questions.append(event)
-            return "send"
+            return event.options[0]
 
-        played = await asked(work, agree, ("send_email", mail), env=env)
+        played = await asked(work, agree, ("send_email", mail), env=env, language="zh")
     assert played.status == "done", played.text
     assert played.text == "Sent to anna@there.test, Bob Bär <bob@there.test>."
     assert len(questions) == 1
+    assert questions[0].text.startswith("发送这封邮件？")
+    assert questions[0].options == ("发送", "不发送")
     for part in (
         "anna@there.test",
         "bob@there.test",

@@ -56,6 +56,15 @@ def reader(folder: Path, engine: Any = "auto", **env: str) -> Reader:
     return Reader(Programs(directory=folder, env=env_of(folder) | env), engine)
 
 
+def by_tesseract(tmp_path: Path) -> Path:
+    """A workspace whose person chose tesseract, which is quick."""
+    needed("tesseract")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.yaml").write_text("desktop: {ocr: tesseract}\n")
+    return workplace(tmp_path)
+
+
 def squeezed(text: str) -> str:
     return text.replace(" ", "").replace("，", ",")
 
@@ -76,25 +85,20 @@ async def test_chinese_and_english_are_read_in_order(tmp_path: Path, drawn: Any,
 
 
 async def test_the_tool_reads_a_picture_and_says_who_read_it(tmp_path: Path, drawn: Any) -> None:
-    needed(library="rapidocr")
-    work = workplace(tmp_path)
+    work = by_tesseract(tmp_path)
     (work / "page.png").write_bytes(drawn("png"))
     played = await play(work, ("ocr", {"path": "page.png", "boxes": True}), env=env_of(work), permission="plan")
     assert played.status == "done"
     head, *lines = played.text.splitlines()
-    assert head.startswith("Read by rapidocr; each line is left,top widthxheight")
+    assert head.startswith("Read by tesseract; each line is left,top widthxheight")
     assert lines[0].endswith("Invoice number 2026-11")
     left, top = lines[0].split()[0].split(",")
     assert (int(left) > 20, int(top) > 20) == (True, True)
 
 
 async def test_a_scanned_page_of_a_pdf_is_read(tmp_path: Path, drawn: Any) -> None:
-    needed("tesseract")
-    work = workplace(tmp_path)
+    work = by_tesseract(tmp_path)
     (work / "scan.pdf").write_bytes(drawn("pdf"))
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "config.yaml").write_text("desktop: {ocr: tesseract}\n")
     played = await play(
         work,
         ("ocr", {"path": "scan.pdf"}),
@@ -138,12 +142,12 @@ async def test_without_anything_that_reads_it_says_what_would(tmp_path: Path) ->
 
 
 async def test_words_on_the_screen_come_with_their_place(tmp_path: Path, drawn: Any) -> None:
-    needed("Xvfb", library="rapidocr")
-    needed(library="tkinter")
+    needed("Xvfb", library="tkinter")
+    needed(library="mss")
     import subprocess
     import sys
 
-    work = workplace(tmp_path)
+    work = by_tesseract(tmp_path)
     picture = work / "page.png"
     picture.write_bytes(drawn("png"))
     show = (

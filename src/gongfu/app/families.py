@@ -86,7 +86,7 @@ def _notify(parts: Parts) -> Toolset:
     from gongfu.toolkit.notify import NotifyTools  # only when asked for
 
     app, env = parts.app, parts.app.options.env
-    return (*NotifyTools(app.workspace, app.settings.email, parts.programs.env, env),)
+    return (*NotifyTools(app.workspace, app.settings.email, parts.programs.env, env, app.language),)
 
 
 def _mcp(parts: Parts) -> Toolset:

@@ -15,6 +15,7 @@ from gongfu.config.settings import Email
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import find
+from gongfu.core.words import Language, say
 from gongfu.toolkit.desk import Desk
 from gongfu.toolkit.mail import MOST_BYTES, Attachment, Letter, account_of, address_of, checked, post
 from gongfu.toolkit.places import Places, explained
@@ -30,18 +31,22 @@ if TYPE_CHECKING:
 _LONGEST_TITLE = 120
 _LONGEST = 500
 _SECONDS = 60.0
-_SEND, _KEEP = "send", "do not send"
 
 
 class NotifyTools:
-    """notify and send_email of one session. `env` is what programs get, `given` what certificates are found by."""
+    """notify and send_email of one session. `env` is what programs get, `given` what certificates are found by,
+    `language` that of the person."""
 
-    def __init__(self, workspace: Workspace, settings: Email, env: Mapping[str, str], given: Mapping[str, str]) -> None:
+    def __init__(
+        self, workspace: Workspace, settings: Email, env: Mapping[str, str], given: Mapping[str, str],
+        language: Language = "en",
+    ) -> None:  # fmt: skip
         self._workspace = workspace
         self._places = Places(workspace)
         self._settings = settings
         self._desk = Desk(env)
         self._given = given
+        self._language: Language = language
 
     def __iter__(self) -> Iterator[Tool]:
         yield from (self.notify, self.send_email)
@@ -92,10 +97,11 @@ class NotifyTools:
             {"to": to, "subject": subject, "body": body, "cc": cc, "html": html, "attachments": attachments},
             again=True,
         )
+        ask, send, keep = (say(f"mail.{name}", self._language) for name in ("ask", "send", "keep"))
         answer, by = await ctx.ask(
-            f"Send this mail?\n\n{letter.shown()}", options=(_SEND, _KEEP), default=_KEEP
+            f"{ask}\n\n{letter.shown()}", options=(send, keep), default=keep
         )  # whatever rules and modes allow: a mail cannot be taken back
-        if answer != _SEND or by != "person":
+        if answer != send or by != "person":
             who = "the person did not agree" if by == "person" else "nobody was there to agree"
             raise ToolFailure(f"the mail was not sent: {who}")
         try:
