@@ -68,6 +68,10 @@ def test_a_task_that_starts_with_a_slash_is_a_command(program: Program, serve: S
     assert program.call("/explain x.py").code == 0
     assert program.call("run", "/review").code == 0
     assert program.call("-p", "/plan tidy up").code == 0
+    shown = program.call("show").out
+    assert "› /plan tidy up" in shown
+    assert "do not carry it out" not in shown
+    assert "do not carry it out" in program.call("show", "--verbose").out
     texts = [json.dumps(r.body, ensure_ascii=False) for r in server.requests]
     assert "Explain this, from the code as it is: x.py" in texts[0]
     assert "For this turn the work mode review holds" in texts[1]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from gongfu.core import events as ev
-from gongfu.core.messages import ImagePart, Message, ReasoningPart
+from gongfu.core.messages import ImagePart, Message, ReasoningPart, TextPart
 from gongfu.surfaces.cli.render.agents import Agents
 from gongfu.surfaces.cli.render.asked import Asked
 from gongfu.surfaces.cli.render.calls import Calls
@@ -58,7 +60,7 @@ class History:
         lines, event = self._lines, entry.event
         match event:
             case ev.PromptQueued():
-                self._queued[event.prompt] = event.message
+                self._queued[event.prompt] = self._typed(event)
                 return "", ""
             case ev.TurnStarted():
                 message = self._queued.pop(event.prompt, None)
@@ -72,6 +74,14 @@ class History:
                 return "text", "\n".join(lines.closing(event, "", self._spent.take()).all)
             case _:
                 return "line", self._line(entry)
+
+    def _typed(self, event: ev.PromptQueued) -> Message:
+        """The prompt as the person typed it; of a command the text that came of it is shown when verbose."""
+        message = event.message
+        if event.bounds is None or not event.bounds.command or self._lines.verbose:
+            return message
+        others = tuple(part for part in message.parts if not isinstance(part, TextPart))
+        return replace(message, parts=(TextPart(text=event.bounds.command), *others))
 
     def _said(self, message: Message) -> str:
         if message.kind == "note" and not self._lines.verbose:
