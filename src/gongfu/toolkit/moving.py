@@ -48,10 +48,10 @@ class MoveTools:
     # --- move_file and copy_file ----------------------------------------------------------------------------------
 
     async def _move_facts(self, args: dict[str, Any]) -> Facts:
-        return await anyio.to_thread.run_sync(partial(self._pair_facts, args, moves_it=True))
+        return await anyio.to_thread.run_sync(partial(self._pair_facts, args, moves_it=True), abandon_on_cancel=True)
 
     async def _copy_facts(self, args: dict[str, Any]) -> Facts:
-        return await anyio.to_thread.run_sync(partial(self._pair_facts, args, moves_it=False))
+        return await anyio.to_thread.run_sync(partial(self._pair_facts, args, moves_it=False), abandon_on_cancel=True)
 
     def _pair_facts(self, args: dict[str, Any], *, moves_it: bool) -> Facts:
         source, target = self._pair(args["source"], args["target"], again=False)
@@ -141,7 +141,7 @@ class MoveTools:
     # --- delete_file ----------------------------------------------------------------------------------------------
 
     async def _delete_facts(self, args: dict[str, Any]) -> Facts:
-        return await anyio.to_thread.run_sync(self._facts_of_deletion, args)
+        return await anyio.to_thread.run_sync(self._facts_of_deletion, args, abandon_on_cancel=True)
 
     def _facts_of_deletion(self, args: dict[str, Any]) -> Facts:
         found = self._to_delete(args["paths"], again=False)
