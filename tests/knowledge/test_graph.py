@@ -39,24 +39,25 @@ async def callers(index: Index, name: str) -> list[str]:
 
 
 async def test_python_by_imports_receivers_and_types(tmp_path: Path) -> None:
+    store = (
+        "class Base:\n    def put(self, x): ...\nclass Store(Base):\n    def get(self):\n        return self.put(1)\n"
+        "    @classmethod\n    def open(cls) -> 'Store':\n        return cls()\n"
+    )
+    use = (
+        "import app.store as st\nfrom app import Store\n\n\ndef typed(a: Store):\n    a.put(1)\n\n\n"
+        "def made():\n    s = Store.open()\n    s.put(2)\n\n\ndef module():\n    st.Store().put(3)\n\n\n"
+        "def unknown(b):\n    b.get()\n    b.put(4)\n\n\ndef other():\n    import json\n    json.put(5)\n"
+    )
+    hold = (
+        "from .store import Store\n\n\nclass Holder:\n    def __init__(self, store: Store):\n"
+        "        self.store = store\n        self.own = Store()\n\n    def go(self):\n        self.own.put(1)\n        self.later(self.go)\n\n"
+        "    def later(self, f): ...\n"
+    )
     files = {
         "src/app/__init__.py": "from app.store import Store as Store\n",
-        "src/app/store.py": (
-            "class Base:\n    def put(self, x): ...\nclass Store(Base):\n    def get(self):\n"
-            "        return self.put(1)\n"
-        )
-        "    @classmethod\n    def open(cls) -> 'Store':\n        return cls()\n",
-        "src/app/use.py": (
-            "import app.store as st\nfrom app import Store\n\n\ndef typed(a: Store):\n    a.put(1)\n\n\n"
-            "def made():\n    s = Store.open()\n"
-        )
-        "    s.put(2)\n\n\ndef module():\n    st.Store().put(3)\n\n\ndef unknown(b):\n    b.get()\n"
-        "    b.put(4)\n\n\ndef other():\n    import json\n    json.put(5)\n",
-        "src/app/hold.py": (
-            "from .store import Store\n\n\nclass Holder:\n    def __init__(self, store: Store):\n"
-            "        self.store = store\n        self.own = Store()\n\n"
-        )
-        "    def go(self):\n        self.own.put(1)\n        self.later(self.go)\n\n    def later(self, f): ...\n",
+        "src/app/store.py": store,
+        "src/app/use.py": use,
+        "src/app/hold.py": hold,
         "elsewhere/store.py": "def put(x): ...\n",
     }
     async with code(tmp_path, files) as index:
@@ -71,8 +72,8 @@ async def test_python_by_imports_receivers_and_types(tmp_path: Path) -> None:
         assert await callers(index, "elsewhere.store.put") == []
         assert "src/app/use.py:10 made certain" in await callers(index, "Store.open")
         assert await callers(index, "Holder.go") == ["src/app/hold.py:11 Holder.go certain"]
-        store = [c.split()[0] for c in await callers(index, "app.store.Store")]
-        assert {"src/app/use.py:5", "src/app/use.py:10", "src/app/hold.py:7"} <= set(store)
+        used = [c.split()[0] for c in await callers(index, "app.store.Store")]
+        assert {"src/app/use.py:5", "src/app/use.py:10", "src/app/hold.py:7"} <= set(used)
         assert [index.code.symbol(r).qualified for r in pick(index.code, "src/app/hold.py:10")] == ["Holder.go"]
         assert pick(index.code, "nothing") == []
 
@@ -90,19 +91,31 @@ LANGUAGES = {
             ),
             "index.js": "const { help } = require('./a');\nconst three = () => help(3);\n",
         },
-        {"help": ["a.ts:2 Store.put certain", "b.ts:3 one certain", "b.ts:4 two certain", "index.js:2 three certain"], "Store.put": ["b.ts:4 two likely"]},
+        {
+            "help": [
+                "a.ts:2 Store.put certain",
+                "b.ts:3 one certain",
+                "b.ts:4 two certain",
+                "index.js:2 three certain",
+            ],
+            "Store.put": ["b.ts:4 two likely"],
+        },
     ),
     "go": (
         {
             "go.mod": "module example.com/m\n",
             "main.go": (
                 'package main\nimport "example.com/m/util"\ntype Server struct { store *util.Store }\n'
-                'func (s *Server) Run() { util.Help(); s.store.Put(); local() }\n'
+                "func (s *Server) Run() { util.Help(); s.store.Put(); local() }\n"
             ),
             "other.go": "package main\nfunc local() {}\n",
             "util/util.go": "package util\ntype Store struct {}\nfunc (s *Store) Put() { Help() }\nfunc Help() {}\n",
         },
-        {"Help": ["main.go:4 Server.Run certain", "util/util.go:3 Store.Put certain"], "Store.Put": ["main.go:4 Server.Run likely"], "local": ["main.go:4 Server.Run certain"]},
+        {
+            "Help": ["main.go:4 Server.Run certain", "util/util.go:3 Store.Put certain"],
+            "Store.Put": ["main.go:4 Server.Run likely"],
+            "local": ["main.go:4 Server.Run certain"],
+        },
     ),
     "rust": (
         {
@@ -115,7 +128,12 @@ LANGUAGES = {
                 "  pub fn put(&self) { self.inner(); }\n  fn inner(&self) {}\n}\npub fn help() {}\n"
             ),
         },
-        {"help": ["src/lib.rs:3 run certain"], "Store.put": ["src/lib.rs:3 run likely"], "Store.inner": ["src/store.rs:4 Store.put certain"], "Store::open": ["src/lib.rs:3 run certain"]},
+        {
+            "help": ["src/lib.rs:3 run certain"],
+            "Store.put": ["src/lib.rs:3 run likely"],
+            "Store.inner": ["src/store.rs:4 Store.put certain"],
+            "Store::open": ["src/lib.rs:3 run certain"],
+        },
     ),
     "java": (
         {
@@ -128,7 +146,11 @@ LANGUAGES = {
                 "  void go() { store.put(); Store.make(); }\n}\n"
             ),
         },
-        {"Store.put": ["a/c/Use.java:5 Use.go likely"], "Store.check": ["a/b/Store.java:3 Store.put certain"], "Store.make": ["a/c/Use.java:5 Use.go certain"]},
+        {
+            "Store.put": ["a/c/Use.java:5 Use.go likely"],
+            "Store.check": ["a/b/Store.java:3 Store.put certain"],
+            "Store.make": ["a/c/Use.java:5 Use.go certain"],
+        },
     ),
     "c": (
         {
@@ -138,11 +160,16 @@ LANGUAGES = {
             "shape.hpp": "class Shape {\n public:\n  int area();\n  int twice();\n};\n",
             "shape.cpp": (
                 '#include "shape.hpp"\nint Shape::area() { return 1; }\n'
-                'int Shape::twice() { return this->area() * 2; }\n'
-                'int use(Shape &s) { return s.twice(); }\n'
+                "int Shape::twice() { return this->area() * 2; }\n"
+                "int use(Shape &s) { return s.twice(); }\n"
             ),
         },
-        {"help": ["main.c:2 own likely"], "own": ["main.c:3 main certain"], "Shape.area": ["shape.cpp:3 Shape.twice certain"], "Shape::twice": ["shape.cpp:4 use likely"]},
+        {
+            "help": ["main.c:2 own likely"],
+            "own": ["main.c:3 main certain"],
+            "Shape.area": ["shape.cpp:3 Shape.twice certain"],
+            "Shape::twice": ["shape.cpp:4 use likely"],
+        },
     ),
 }
 

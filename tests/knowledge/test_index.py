@@ -116,7 +116,8 @@ PATHS = st.sampled_from(
 )
 STEP = st.one_of(
     st.tuples(st.just("write"), PATHS, TEXT), st.tuples(st.just("delete"), PATHS, st.just("")),
-    st.tuples(st.just("move"), PATHS, PATHS), st.tuples(st.just("ignore"), st.sampled_from(["ig/\n", "*.py\n!beta.py\n", ""]), st.just("")),
+    st.tuples(st.just("move"), PATHS, PATHS),
+    st.tuples(st.just("ignore"), st.sampled_from(["ig/\n", "*.py\n!beta.py\n", ""]), st.just("")),
 )  # fmt: skip
 
 
