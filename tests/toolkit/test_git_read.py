@@ -190,3 +190,12 @@ async def test_a_repository_without_commits(tmp_path: Path) -> None:
 def test_warnings_between_entries_do_no_harm() -> None:
     status = parse_status(["# branch.oid x", "# branch.head main", "? a\nb", "1 .M N... 1 1 1 a b c d.txt", ""])
     assert (status.branch, status.untracked, status.unstaged) == ("main", ("a\\nb",), ("modified c d.txt",))
+
+
+async def test_an_outer_git_does_not_lead_elsewhere(tmp_path: Path) -> None:
+    work, other = repository(tmp_path), repository(tmp_path, "other")
+    (other / "elsewhere.txt").write_text("x")
+    env = {**environment(tmp_path), "GIT_DIR": str(other / ".git"), "GIT_WORK_TREE": str(other)}
+    played = await play(work, ("git_status", {}), ("git_log", {}), env=env)
+    assert [r.status for r in played.results] == ["done", "done"]
+    assert "elsewhere.txt" not in played.results[0].text
