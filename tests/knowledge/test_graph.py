@@ -50,7 +50,8 @@ async def test_python_by_imports_receivers_and_types(tmp_path: Path) -> None:
     )
     hold = (
         "from .store import Store\n\n\nclass Holder:\n    def __init__(self, store: Store):\n"
-        "        self.store = store\n        self.own = Store()\n\n    def go(self):\n        self.own.put(1)\n        self.later(self.go)\n\n"
+        "        self.store = store\n        self.own = Store()\n\n    def go(self):\n"
+        "        self.own.put(1)\n        self.later(self.go)\n\n"
         "    def later(self, f): ...\n"
     )
     files = {
