@@ -55,7 +55,14 @@ def reply_of(step: Say | Call | Calls) -> Reply:
 
 def arguments_of(call: Call) -> str:
     """The arguments as text."""
-    return call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
+    if isinstance(call.arguments, str):
+        return call.arguments
+    try:
+        return msgspec.json.encode(call.arguments).decode()
+    except UnicodeEncodeError:  # lone surrogates come as escapes, as a server would send them
+        import json
+
+        return json.dumps(call.arguments)
 
 
 def pieces(text: str, size: int = 12) -> list[str]:
