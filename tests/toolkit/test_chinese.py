@@ -196,6 +196,8 @@ async def test_the_tool_in_both_directions():
         ({"lunar": "2101-1-1"}, "1900 to 2100"),
         ({"lunar": "1899-1-1"}, "1900 to 2100"),
         ({"lunar": "1800除夕"}, "1900 to 2100"),
+        ({"lunar": "𝟚𝟘𝟚𝟞-٣-1"}, "is no lunar date"),
+        ({"date": "𝟚𝟘𝟚𝟞-01-01"}, "is no date"),
         ({"lunar": "someday"}, "is no lunar date"),
         ({"lunar": "2025-6-1\0"}, "one short text"),
         ({"date": "2026-02-30"}, "nearest is 2026-02-28"),

@@ -35,7 +35,8 @@ FESTIVALS = {
 }  # fmt: skip
 EVE = "除夕 New Year's Eve"
 _LUNAR = (
-    r"(?:农历|阴历|lunar)?\s*(?:(?P<y>\d{4}|[〇零○一二三四五六七八九]{4})\s*(?:年|[-/. ]))?\s*(?P<l>闰|閏|leap[- ]?)?"
+    r"(?a)(?:农历|阴历|lunar)?\s*"
+    r"(?:(?P<y>\d{4}|[〇零○一二三四五六七八九]{4})\s*(?:年|[-/. ]))?\s*(?P<l>闰|閏|leap[- ]?)?"
     r"(?P<m>\d{1,2}|正|冬|腊|臘|十[一二]?|[一二三四五六七八九])(?P<l2>l|闰)?\s*(?:月|[-/. ])\s*"
     r"(?P<d>\d{1,2}|初[一二三四五六七八九十]|三十|[廿卅二三]?十?[一二三四五六七八九]|二十|十|廿)\s*(?:日|号)?"
 )
@@ -159,7 +160,7 @@ def is_unsure(day: Lunar) -> bool:
 def parse_lunar(text: str, this_year: int) -> date:
     """The Gregorian day of a lunar date as people write it. ToolFailure for what is none."""
     text = checked(text, "lunar")
-    eve = re.fullmatch(r"(?:(\d{4})年?)?\s*除夕", text)
+    eve = re.fullmatch(r"(?a)(?:(\d{4})年?)?\s*除夕", text)
     if eve is not None:
         last = _known(int(eve[1] or this_year))[-1]
         return last.first + timedelta(days=last.days - 1)

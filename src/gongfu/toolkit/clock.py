@@ -121,8 +121,8 @@ class ClockTools:
     async def calendar(self, when: str = "") -> Outcome:
         now = self._now()
         text = checked(when, "when")
-        year = re.fullmatch(r"(\d{4})年?", text)
-        month = re.fullmatch(r"(\d{4})\s*(?:[-/.年])\s*(\d{1,2})月?", text)
+        year = re.fullmatch(r"(?a)(\d{4})年?", text)
+        month = re.fullmatch(r"(?a)(\d{4})\s*(?:[-/.年])\s*(\d{1,2})月?", text)
         if year is not None:
             return _outcome(_year(valid_date(int(year[1]), 1, 1).year), year[1])
         if month is not None or not text:

@@ -34,15 +34,17 @@ _TODAY = {
     "后天": 2, "前天": -2, "大后天": 3, "大前天": -3,
 }  # fmt: skip
 _DATE = (
-    r"(?P<y>\d{4})(?:-(?P<m>\d{1,2})-(?P<d>\d{1,2})|/(?P<m2>\d{1,2})/(?P<d2>\d{1,2})|\.(?P<m3>\d{1,2})\.(?P<d3>\d{1,2})"
+    r"(?a)(?P<y>\d{4})(?:-(?P<m>\d{1,2})-(?P<d>\d{1,2})|/(?P<m2>\d{1,2})/(?P<d2>\d{1,2})|\.(?P<m3>\d{1,2})\.(?P<d3>\d{1,2})"
     r"|年(?P<m4>\d{1,2})月(?P<d4>\d{1,2})[日号]?|(?P<m5>\d{2})(?P<d5>\d{2}))"
 )
 _NAMED = (
-    r"(?:(?P<d>\d{1,2})(?:st|nd|rd|th)?\s+(?P<n>[a-z]{3,9})\.?|(?P<n2>[a-z]{3,9})\.?\s+(?P<d2>\d{1,2})(?:st|nd|rd|th)?)"
+    r"(?a)(?:(?P<d>\d{1,2})(?:st|nd|rd|th)?\s+(?P<n>[a-z]{3,9})\.?|(?P<n2>[a-z]{3,9})\.?\s+(?P<d2>\d{1,2})(?:st|nd|rd|th)?)"
     r",?\s+(?P<y>\d{4})"
 )
-_TIME = r"(?P<h>\d{1,2})(?::|时|点)(?:(?P<mi>\d{2})分?)?(?::?(?P<s>\d{2})(?:[.,](?P<f>\d{1,6})\d*)?秒?)?\s*(?P<z>.*)"
-_OFFSET = r"(?:utc|gmt)?\s*(?P<sign>[+-])\s*(?P<h>\d{1,2})(?::?(?P<m>\d{2}))?"
+_TIME = (
+    r"(?a)(?P<h>\d{1,2})(?::|时|点)(?:(?P<mi>\d{2})分?)?(?::?(?P<s>\d{2})(?:[.,](?P<f>\d{1,6})\d*)?秒?)?\s*(?P<z>.*)"
+)
+_OFFSET = r"(?a)(?:utc|gmt)?\s*(?P<sign>[+-])\s*(?P<h>\d{1,2})(?::?(?P<m>\d{2}))?"
 _UNITS: Sequence[tuple[str, str]] = (
     ("work", r"working\s*days?|work\s*days?|workdays?|business\s*days?|weekdays?|wd|个?工作日"),
     ("months", r"months?|mon|mo|个?月"),
@@ -54,6 +56,7 @@ _UNITS: Sequence[tuple[str, str]] = (
     ("seconds", r"seconds?|secs?|s|秒"),
     ("quarters", r"quarters?|个?季度"),
 )
+_ISO = r"(?a)p(?:(\d+)y)?(?:(\d+)m)?(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?"
 _MOST = 10_000_000
 
 
@@ -131,7 +134,7 @@ def parse(text: str, now: datetime, what: str = "date") -> Moment:
         return Moment(at=now, timed=True)
     if low in _TODAY:
         return Moment(at=_midnight(now.date() + timedelta(days=_TODAY[low]), now))
-    if re.fullmatch(r"@\d{1,12}", low):
+    if re.fullmatch(r"(?a)@\d{1,12}", low):
         try:
             return Moment(at=datetime.fromtimestamp(int(low[1:]), tz=now.tzinfo), timed=True)
         except (ValueError, OverflowError, OSError):
@@ -202,13 +205,15 @@ def parse_span(text: str) -> Span:
     low = text.lower().replace(",", " ").replace(" and ", " ")
     sign = -1 if low.startswith(("-", "−", "minus ")) else 1
     rest = re.sub(r"^(?:[+−-]|minus |plus )\s*", "", low).strip()
-    iso = re.fullmatch(r"p(?:(\d+)y)?(?:(\d+)m)?(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?", rest)
+    iso = re.fullmatch(
+        r"(?a)p(?:(\d+)y)?(?:(\d+)m)?(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?", rest
+    )
     found: dict[str, int] = {}
     if iso is not None and any(iso.groups()):
         names = ("years", "months", "weeks", "days", "hours", "minutes", "seconds")
         found = {name: int(value) for name, value in zip(names, iso.groups(), strict=True) if value}
     else:
-        pattern = r"([+-]?\d{1,9})\s*(?:" + "|".join(f"(?P<{n}>{p})" for n, p in _UNITS) + r")(?![a-z])\s*"
+        pattern = r"(?a)([+-]?\d{1,9})\s*(?:" + "|".join(f"(?P<{n}>{p})" for n, p in _UNITS) + r")(?![a-z])\s*"
         at = 0
         while rest and at < len(rest):
             match = re.compile(pattern).match(rest, at)
