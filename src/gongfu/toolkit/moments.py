@@ -205,9 +205,7 @@ def parse_span(text: str) -> Span:
     low = text.lower().replace(",", " ").replace(" and ", " ")
     sign = -1 if low.startswith(("-", "−", "minus ")) else 1
     rest = re.sub(r"^(?:[+−-]|minus |plus )\s*", "", low).strip()
-    iso = re.fullmatch(
-        r"(?a)p(?:(\d+)y)?(?:(\d+)m)?(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?", rest
-    )
+    iso = re.fullmatch(_ISO, rest)
     found: dict[str, int] = {}
     if iso is not None and any(iso.groups()):
         names = ("years", "months", "weeks", "days", "hours", "minutes", "seconds")
