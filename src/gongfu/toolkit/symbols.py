@@ -128,7 +128,7 @@ class SymbolTools:
             return self._lines.impact(self._index.graph.impact(refs, files, depth=depth), refs, files)
 
         lines = await self._index.ask(answer)
-        return self._outcome(lines, lines[0])
+        return self._outcome(lines, lines[0].rpartition(": ")[2])
 
     @tool(access="read", facts=_facts, claims=_claims)
     async def module_docs(self, module: str, private: bool = False) -> Outcome:
@@ -149,7 +149,7 @@ class SymbolTools:
     async def _about(self, symbol: str, say: Callable[[list[Ref]], list[str]]) -> Outcome:
         symbol = _checked("symbol", symbol)
         lines = await self._index.ask(lambda: say(self._meant(symbol)))
-        return self._outcome(lines, lines[0])
+        return self._outcome(lines, lines[0].rpartition(": ")[2])
 
     def _meant(self, symbol: str) -> list[Ref]:
         """The symbols that a name means. ToolFailure for none, with what is near, and for too many."""
