@@ -27,7 +27,8 @@ pytestmark = pytest.mark.anyio
 
 CALLS = 60
 WILD: list[Any] = [
-    "\ud800", None, True, False, -1, 0, 1, 7, 10**30, -(2**63), 0.5, 1e308, "", " ", "\n", "a.txt", "b.txt", "./a.txt", "..",
+    "\ud800",
+    None, True, False, -1, 0, 1, 7, 10**30, -(2**63), 0.5, 1e308, "", " ", "\n", "a.txt", "b.txt", "./a.txt", "..",
     "../x", "new/deep/file", "a.txt/x", ".git/config", ".env", "\0", "a\0b", "\u202e", "功夫", "x" * 5000, "~",
     "~nobody/x", "$HOME", "*", "**", "[", "(", "(a+)+$", "{", "\\", "name", "newest", "lines", "j1", "j99", "c1",
     "agent-1", "output", "stop", "input", "echo hi", "exit 3", "'", "$((", "cat <<X", "CON", "C:\\x", "NaN",

@@ -12,11 +12,11 @@ from tests.toolkit.kit import Ctx
 
 from gongfu.core.errors import ToolFailure, UserError
 from gongfu.core.messages import CallPart
-from gongfu.core.specs import Requirement
+from gongfu.core.specs import Requirement, ToolSpec
 from gongfu.tools.decorator import tool
 from gongfu.tools.disclosure import FIND, USE
 from gongfu.tools.families import Family, LiveFamily, Shelf
-from gongfu.tools.needs import missing
+from gongfu.tools.needs import either, library, missing, platform, program
 from gongfu.tools.registry import Registry
 
 pytestmark = pytest.mark.anyio
@@ -239,3 +239,21 @@ def test_a_shelf_without_some_tools_keeps_the_families_it_need_not_touch() -> No
     assert less.families[1] is other
     assert less.get("paint_wall") is None
     assert shelf.without([]) is shelf
+
+
+def test_one_of_several_requirements_is_enough() -> None:
+    oven, pan = program("no-such-oven", install="buy an oven"), program("sh")
+    assert missing_of(either(oven, pan)) == ""
+    assert missing_of(either(oven, library("no_such_kitchen", extra="food"))) == (
+        "bake needs no-such-oven / no_such_kitchen, none of which is here; nothing was done. "
+        "It is installed with: buy an oven"
+    )
+    assert missing_of(library("no_such_kitchen.stove", extra="food")) == (
+        "bake needs no_such_kitchen.stove, which is not installed; nothing was done. "
+        "It is installed with: pip install 'gongfu[food]'"
+    )
+    assert missing_of(platform("plan9")) == "bake works only on plan9; nothing was done."
+
+
+def missing_of(need: Requirement) -> str:
+    return missing(ToolSpec(name="bake", description="", parameters={}, needs=(need,)), {"PATH": "/bin:/usr/bin"})

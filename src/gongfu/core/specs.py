@@ -10,7 +10,7 @@ Access: TypeAlias = Literal["read", "write", "execute", "network", "desktop"]
 
 
 class Requirement(Base, frozen=True):
-    """Something that a tool cannot work without: one of `names`.
+    """Something that a tool cannot work without: one of `names`, or instead of it one of `others`.
 
     `kind`: a `library` (import names), a `program` (on PATH), a `display` (no names), a `platform` (values of
     sys.platform). `what` names it for people where no single name does; `install` is the one command that brings it.
@@ -20,6 +20,7 @@ class Requirement(Base, frozen=True):
     names: tuple[str, ...] = ()
     what: str = ""
     install: str = ""
+    others: tuple[Requirement, ...] = ()
 
 
 class ToolSpec(Base, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -12,12 +13,12 @@ from gongfu.core.messages import ImagePart
 from gongfu.core.secrets import redact
 from gongfu.toolkit.desk import Desk
 from gongfu.toolkit.keynames import combination
-from gongfu.toolkit.ocr import MOST_BYTES, Read, Reader
+from gongfu.toolkit.ocr import MOST_BYTES, READING, Read, Reader
 from gongfu.toolkit.pictures import picture_of
 from gongfu.toolkit.places import Places, explained
 from gongfu.toolkit.programs import Programs
 from gongfu.tools.decorator import tool
-from gongfu.tools.needs import display
+from gongfu.tools.needs import display, either, library, program
 from gongfu.tools.output import bound
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Tool
 from gongfu.workspace.files import read_bytes, write_atomic
@@ -34,7 +35,11 @@ from gongfu.workspace.screen.orders import (
 )
 
 MouseAction = Literal["position", "move", "click", "double", "right", "drag", "scroll"]
-_SCREEN = (display(),)
+_PACKAGE = "desktop"
+_SHOT = (display(), either(library("mss", extra=_PACKAGE), program("xwd"), program("import"), program("grim")))
+_HANDS = (display(), either(library("pynput", extra=_PACKAGE), program("xdotool")))
+_CLIP = either(program("xclip", apt="xclip"), program("xsel"), program("wl-copy"))
+_CLIPS = (display(), _CLIP) if sys.platform == "linux" else ()
 _MOST_LETTERS = 2000
 _MOST_COPIED = 1024 * 1024
 _MOST_HELD = 10.0
@@ -81,7 +86,7 @@ class DesktopTools:
                 raise ToolFailure(f"{located.shown} exists and is no PNG picture; nothing was done")
         return located
 
-    @tool(access="desktop", facts=_shot_facts, claims=claims, needs=_SCREEN)
+    @tool(access="desktop", facts=_shot_facts, claims=claims, needs=_SHOT)
     async def screenshot(
         self, monitor: int = 0, region: list[int] | None = None, window: str = "", path: str = ""
     ) -> Outcome:
@@ -110,7 +115,7 @@ class DesktopTools:
         self._reader.check()
         return Facts(access=("desktop",), title=_said(order))
 
-    @tool(access="desktop", facts=_read_facts, claims=claims, needs=_SCREEN)
+    @tool(access="desktop", facts=_read_facts, claims=claims, needs=(*_SHOT, READING))
     async def read_screen(
         self, ctx: CallContext, monitor: int = 0, region: list[int] | None = None, window: str = ""
     ) -> Outcome:
@@ -138,7 +143,7 @@ class DesktopTools:
     def _ocr_claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:
         return (Claim(resource=str(self._workspace.locate(args["path"]).path)),)
 
-    @tool(access="read", facts=_ocr_facts, claims=_ocr_claims)
+    @tool(access="read", facts=_ocr_facts, claims=_ocr_claims, needs=(READING,))
     async def ocr(self, path: str, ctx: CallContext, page: int = 1, boxes: bool = False) -> Outcome:
         located = self._places.again(path)
         with explained(located):
@@ -170,7 +175,7 @@ class DesktopTools:
         button = f" ({order.button})" if order.button != "left" else ""
         return Facts(access=("desktop",), title=f"{args['action']}{button}{at}{to}")
 
-    @tool(access="desktop", facts=_mouse_facts, claims=claims, needs=_SCREEN)
+    @tool(access="desktop", facts=_mouse_facts, claims=claims, needs=_HANDS)
     async def mouse(
         self, action: MouseAction, x: int | None = None, y: int | None = None, *, to_x: int | None = None,
         to_y: int | None = None, button: Button = "left", down: int = 0, across: int = 0,
@@ -191,7 +196,7 @@ class DesktopTools:
         preview: Display = text_display(order.text) if order.text else {}
         return Facts(access=("desktop",), title=first[:80] + (" …" if more or first[80:] else ""), preview=preview)
 
-    @tool(access="desktop", facts=_keyboard_facts, claims=claims, needs=_SCREEN)
+    @tool(access="desktop", facts=_keyboard_facts, claims=claims, needs=_HANDS)
     async def keyboard(self, text: str = "", keys: list[str] | None = None, hold: float = 0) -> Outcome:
         order = _keys(text, keys or [], hold)
         await self._desk.do(order, 30 + len(text) * 0.1 + hold * len(order.presses))
@@ -203,7 +208,7 @@ class DesktopTools:
         preview: Display = {} if text is None else text_display(text[:2000])
         return Facts(access=("desktop",), title=f"{args['action']} clipboard", preview=preview)
 
-    @tool(access="desktop", facts=_clipboard_facts, claims=claims, needs=_SCREEN)
+    @tool(access="desktop", facts=_clipboard_facts, claims=claims, needs=_CLIPS)
     async def clipboard(self, action: Literal["get", "set"], ctx: CallContext, text: str = "") -> Outcome:
         wanted = _copied(action, text)
         told = await self._desk.do(UseClipboard(text=wanted))

@@ -19,7 +19,7 @@ from gongfu.toolkit.desk import WORKER, told_by
 from gongfu.toolkit.desktop import kept, shown
 from gongfu.toolkit.programs import Programs
 from gongfu.tools.decorator import tool
-from gongfu.tools.needs import display, is_met, program
+from gongfu.tools.needs import display, either, is_met, program
 from gongfu.tools.output import bound, clean_terminal
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Tool
 from gongfu.workspace.process import run
@@ -91,7 +91,7 @@ class TryTools:
     def _claims(self, _args: dict[str, Any]) -> tuple[Claim, ...]:
         return (Claim(resource="*", write=True),)  # nobody knows what a program touches
 
-    @tool(access=("execute", "desktop"), facts=_facts, claims=_claims)
+    @tool(access=("execute", "desktop"), facts=_facts, claims=_claims, needs=(either(_XVFB, display()),))
     async def try_gui(
         self, command: str, ctx: CallContext, seconds: float = 10, *, settle: float = 1, cwd: str = "",
         width: int = 1280, height: int = 800,

@@ -16,7 +16,7 @@ from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.ocr_worker import MARK, MOST_PIXELS, Answer, Job, Row
 from gongfu.toolkit.pictures import picture_of
 from gongfu.toolkit.programs import Programs
-from gongfu.tools.needs import is_met, library, program
+from gongfu.tools.needs import either, is_met, library, program
 from gongfu.tools.protocol import CallContext
 
 Engine: TypeAlias = Literal["auto", "rapidocr", "tesseract"]
@@ -28,6 +28,7 @@ _TESSERACT = program(
     brew="tesseract tesseract-lang",
     winget="tesseract-ocr.tesseract",
 )
+READING = either(_RAPIDOCR, _TESSERACT)
 _PDFTOPPM = program("pdftoppm", apt="poppler-utils", brew="poppler")
 _LANGUAGES = ("chi_sim", "eng")
 _SECONDS = 90.0

@@ -26,9 +26,12 @@ _MOST = 5
 Missing: TypeAlias = Callable[[ToolSpec], str]
 
 
-def disclosing(shelf: Shelf, missing: Missing) -> Iterator[Tool]:
-    """`find_tools` and `use_tool` for a shelf. `missing` says why a tool cannot work here ("" when it can)."""
-    tools = _Disclosure(shelf, missing)
+def disclosing(shelf: Shelf, missing: Missing, unknown: Callable[[str], str]) -> Iterator[Tool]:
+    """`find_tools` and `use_tool` for a shelf.
+
+    `missing` says why a tool cannot work here ("" when it can), `unknown` what to say of a name that no tool has.
+    """
+    tools = _Disclosure(shelf, missing, unknown)
     yield tools.find_tools
     yield tools.use_tool
 
@@ -38,9 +41,10 @@ async def _find_facts(_owner: _Disclosure, args: dict[str, Any]) -> Facts:
 
 
 class _Disclosure:
-    def __init__(self, shelf: Shelf, missing: Missing) -> None:
+    def __init__(self, shelf: Shelf, missing: Missing, unknown: Callable[[str], str]) -> None:
         self._shelf = shelf
         self._missing = missing
+        self._unknown = unknown
 
     @tool(access="read", facts=_find_facts)
     async def find_tools(self, query: str = "", limit: int = _MOST) -> Outcome:
@@ -58,14 +62,10 @@ class _Disclosure:
             await self._shelf.ready()
             if name in self._shelf:
                 raise ToolFailure(f"{name} was not there yet. It is now: call it again.")
-        from difflib import get_close_matches  # only for the rare mistake
-
         del arguments
         if name in self._shelf or name in (FIND, USE):
             raise ToolFailure(f"The arguments for {name} could not be read: give one JSON object in `arguments`.")
-        near = get_close_matches(name, self._shelf.names, n=3, cutoff=0.5)
-        hint = f" Did you mean {', '.join(near)}?" if near else ""
-        raise ToolFailure(f"There is no tool {name!r}.{hint} {FIND} tells which there are.")
+        raise ToolFailure(self._unknown(name))
 
 
 def unwrap(call: CallPart, tools: Container[str], shelf: Container[str]) -> CallPart:

@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 
+from msgspec.structs import replace
+
 from gongfu.core.specs import Requirement, ToolSpec
 
 _SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
@@ -33,6 +35,11 @@ def platform(*names: str) -> Requirement:
     return Requirement(kind="platform", names=names)
 
 
+def either(first: Requirement, *others: Requirement) -> Requirement:
+    """`first`, or one of `others` instead of it; `first` is what is recommended where none is there."""
+    return replace(first, others=others)
+
+
 def _command(apt: str, brew: str, winget: str) -> str:
     match sys.platform:
         case "darwin" if brew:
@@ -52,6 +59,10 @@ def lacking(needs: Iterable[Requirement], env: Mapping[str, str]) -> Requirement
 
 def is_met(need: Requirement, env: Mapping[str, str]) -> bool:
     """Whether a requirement is met: nothing is imported or run to find out."""
+    return _is_there(need, env) or any(_is_there(other, env) for other in need.others)
+
+
+def _is_there(need: Requirement, env: Mapping[str, str]) -> bool:
     match need.kind:
         case "library":
             return all(map(_has_library, need.names))
@@ -82,6 +93,10 @@ def _has_program(name: str, env: Mapping[str, str]) -> bool:
 
 def named(need: Requirement) -> str:
     """A requirement in a few words."""
+    return " / ".join(dict.fromkeys(_named(one) for one in (need, *need.others)))
+
+
+def _named(need: Requirement) -> str:
     match need.kind:
         case "display":
             return need.what
@@ -99,7 +114,8 @@ def told(name: str, need: Requirement) -> str:
         case "platform":
             return f"{name} works only on {named(need)}; nothing was done."
         case _:
-            said = f"{name} needs {named(need)}, which is not installed; nothing was done."
+            none = ", none of which is here" if need.others else ", which is not installed"
+            said = f"{name} needs {named(need)}{none}; nothing was done."
             return f"{said} It is installed with: {need.install}" if need.install else said
 
 

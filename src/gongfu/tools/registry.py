@@ -54,7 +54,7 @@ class Registry:
         if twice := next((name for name in tools if name in self.shelf), ""):
             raise UserError("tools.clash", name=twice)
         if self.shelf.families and FIND not in tools:
-            tools |= {tool.spec.name: tool for tool in disclosing(self.shelf, missing)}
+            tools |= {tool.spec.name: tool for tool in disclosing(self.shelf, missing, self.unknown)}
         tools |= pinned
         self._tools = {name: tools[name] for name in sorted(tools)}
 
