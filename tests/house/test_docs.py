@@ -140,7 +140,7 @@ def test_shell(code: str, place: dict, tmp_path: Path) -> None:
 def test_inline_commands(command: str, place: dict) -> None:
     if command.startswith("gongfu models pull"):
         pytest.skip("fetches 1.1 GB; tests/models/local pulls from a loopback index and from a file")
-    if re.match(r"gongfu (--continue|show|fork|context|compact)", command):
+    if re.match(r"gongfu (--continue|show|fork|context|compact|export)", command):
         subprocess.run(["gongfu", "run", "--yes", "First."], check=True, **place)
         place["env"] = {**place["env"], "GONGFU_MODEL": "bench-model"}
     if re.match(r"gongfu (undo|redo|rewind|checkpoints)", command):
