@@ -146,6 +146,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "Add an MCP server: a command with its arguments, or an address.",
         "添加 MCP 服务器：命令及其参数，或一个地址。",
     ),
+    "mcp_import": (
+        "Show the servers that Claude Code, Codex and Qwen Code know here, and take them over.",
+        "查看 Claude Code、Codex 和 Qwen Code 在此配置的服务器，并接管它们。",
+    ),
+    "opt_mcp_import_yes": ("Take them over without asking.", "不询问，直接接管。"),
     "mcp_remove": ("Remove an MCP server from the settings.", "从设置中移除一个 MCP 服务器。"),
     "mcp_test": ("Connect to an MCP server and show what it has.", "连接一个 MCP 服务器并显示它提供的内容。"),
     "mcp_login": ("Log in to an MCP server through the browser.", "通过浏览器登录一个 MCP 服务器。"),

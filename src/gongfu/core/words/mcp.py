@@ -81,4 +81,28 @@ TEXT: dict[str, tuple[str, str]] = {
     "test_failed": ("{name} does not work: {why}", "{name} 无法使用：{why}"),
     "doctor_fine": ("{count} servers configured", "已配置 {count} 个服务器"),
     "doctor_bad": ("{names}: {why}", "{names}：{why}"),
+    "import_unknown": (
+        "No other agent here has a server called {names} that you do not have already. Nothing was written.",
+        "这里的其他代理没有名为 {names} 且你尚未拥有的服务器。没有写入任何内容。",
+    ),
+    "import_none": (
+        "No server of Claude Code, Codex or Qwen Code was found that you do not have already.",
+        "没有找到你尚未拥有的 Claude Code、Codex 或 Qwen Code 的服务器。",
+    ),
+    "import_how": (
+        "Nothing was written. `gongfu mcp import --yes` takes them over; name some to take only those.",
+        "没有写入任何内容。`gongfu mcp import --yes` 会全部接管；给出名称则只接管这些。",
+    ),
+    "import_question": ("Put these {count} into your settings?", "把这 {count} 个写入你的设置吗？"),
+    "import_nothing": ("Nothing was written.", "没有写入任何内容。"),
+    "imported": ("Put into {file}: {names}.", "已写入 {file}：{names}。"),
+    "import_secrets": (
+        "holds values in clear that are copied too: {names}; better write them as ${{VARIABLE}}",
+        "含有会一并复制的明文值：{names}；最好改写成 ${{变量}}",
+    ),
+    "import_left": ("not taken over: {names}", "未接管：{names}"),
+    "import_hint": (
+        "Other agents here know {count} MCP servers: `gongfu mcp import` shows them and takes them over.",
+        "这里的其他代理配置了 {count} 个 MCP 服务器：`gongfu mcp import` 可查看并接管。",
+    ),
 }

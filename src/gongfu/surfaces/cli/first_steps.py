@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from gongfu.app import open as open_app
 from gongfu.config import edit
 from gongfu.config.document import dotted
 from gongfu.config.importer import Imported, import_file
-from gongfu.config.load import Flags, load
+from gongfu.config.load import Flags, load, settings_file
 from gongfu.config.paths import Places, places
 from gongfu.core.base import Base
 from gongfu.core.errors import UsageError
@@ -47,7 +48,21 @@ def set_up(cli: Cli, *, source: str, model: str, yes: bool, config: str) -> int:
     else:
         _choose(cli, found, run_async(lambda: _choices(cli, found)), yes=yes, config=config)
     _check(cli, config)
+    _tell_of_servers(cli, found, config)
     return 0
+
+
+def _tell_of_servers(cli: Cli, found: Places, config: str) -> None:
+    """Say how the MCP servers of other agents are taken over, where they have some."""
+    from gongfu.config.layer import parse_layer
+    from gongfu.config.other_agents import find_servers
+
+    layer = parse_layer(settings_file(found, config))
+    there: dict[str, Any] = layer.data.get("mcp", {}).get("servers", {}) if layer else {}
+    home = Path(cli.env.get("HOME") or cli.env.get("USERPROFILE") or "~").expanduser()
+    count = sum(one.name not in there for one in find_servers(home))
+    if count:
+        cli.note(cli.say("mcp.import_hint", count=count))
 
 
 def _known(found: Places, model: str, cli: Cli) -> None:

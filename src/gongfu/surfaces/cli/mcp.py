@@ -58,9 +58,21 @@ def build(cli: Cli) -> click.Command:
         option(cli, "--cwd", metavar="DIR", key="mcp_cwd"),
         which,
     ]
+    picked = click.Argument(["names"], nargs=-1, metavar="[NAME]...")
+
+    def importing() -> click.Command:
+        def callback(**values: Any) -> int:
+            from gongfu.surfaces.cli.mcp_import import import_server
+
+            return import_server(cli, **values)
+
+        params: list[click.Parameter] = [picked, flag(cli, "-y", "--yes", key="mcp_import_yes"), json, which]
+        return Command(cli, "import", callback, params, key="mcp_import")
+
     loaders = {
         "list": lambda: command("list", listing),
         "add": lambda: command("add", adding, _Add),
+        "import": importing,
         "remove": lambda: command("remove", [name, which]),
         "test": lambda: command("test", [name, json, which, root, trust]),
         "login": lambda: command("login", [name, which, root, trust]),
