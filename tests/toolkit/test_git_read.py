@@ -150,7 +150,7 @@ async def test_log_filters_and_shows(tmp_path: Path) -> None:
     ("name", "args", "says"),
     [
         ("git_diff", {"revision": "--output=x"}, "cannot be a git revision"),
-        ("git_diff", {"revision": "nope"}, "git: "),
+        ("git_diff", {"revision": "nope"}, "names no commit"),
         ("git_diff", {"context": -1}, "context"),
         ("git_diff", {"paths": ["../x"]}, "outside the repository"),
         ("git_log", {"limit": -1}, "limit"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -20,6 +20,7 @@ from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.spots import Candidate, Spot
 from gongfu.workspace.process import run
+from gongfu.workspace.protect import might_be_secret
 
 Question: TypeAlias = Literal["definition", "references", "hover", "completion", "find", "errors"]
 SECONDS = 30.0
@@ -117,6 +118,7 @@ class _Asked:
         self._until = time.monotonic() + order.seconds
         self._partial = False
         jedi = _jedi()
+        self._may_read = _only_below((order.root, *order.sources, *order.packages, *_standard()))
         self._environment = import_module("jedi.api.environment").InterpreterEnvironment()
         self._bound_references()
         self._project: Any = jedi.Project(
@@ -199,6 +201,8 @@ class _Asked:
                 continue
             seen.add(key)
             said = self._order.do != "references"
+            if path and path != self._order.path and not self._may_read(path):
+                continue
             yield Spot(
                 path=path,
                 line=line,
@@ -221,6 +225,8 @@ class _Asked:
     def _read(self, path: str) -> list[str]:
         if path == self._order.path:
             return self._order.text.splitlines()
+        if not self._may_read(path):
+            return []
         try:
             with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - a hot path of the process
                 return file.read(4 * 1024 * 1024).splitlines()
@@ -257,6 +263,30 @@ def _jedi() -> Any:
     return made
 
 
+def _only_below(folders: Iterable[str]) -> Callable[[str], bool]:
+    """Let jedi read nothing but files that really lie below `folders` or are its own, and no secret: a link may be
+    called like a module and lead anywhere. Gives the test of a path.
+    """
+    own = [os.path.dirname(str(import_module(name).__file__)) for name in ("jedi", "parso")]  # noqa: PTH120
+    tops = tuple(f"{os.path.realpath(top).rstrip(os.sep)}{os.sep}" for top in (*folders, *own))
+
+    def may_read(path: str) -> bool:
+        try:
+            real = os.path.realpath(path)
+        except (OSError, ValueError):
+            return False
+        return real.startswith(tops) and not any(might_be_secret(p, os.path.basename(p)) for p in (path, real))  # noqa: PTH119
+
+    files: Any = import_module("parso.file_io")
+    read = files.FileIO.read
+
+    def read_allowed(file: Any) -> Any:
+        return read(file) if may_read(str(file.path)) else b""
+
+    files.FileIO.read = read_allowed
+    return may_read
+
+
 def _standard() -> list[str]:
     """The folders of the standard library, without the packages that Gongfu itself came with."""
     return [p for p in sys.path if p and "site-packages" not in p and "dist-packages" not in p and _within_base(p)]
@@ -276,7 +306,8 @@ def _signature(name: Any) -> str:
 
 
 def _candidate(found: Any) -> Candidate:
-    return Candidate(name=str(found.name), kind=str(found.type))
+    kind = str(found.type)
+    return Candidate(name=str(found.name), kind={"statement": "variable", "param": "parameter"}.get(kind, kind))
 
 
 def _errors(files: Iterable[str]) -> Iterator[Spot]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from gongfu.workspace.root import Workspace
 
 _NAMES = (".venv", "venv", "env", ".env")
 _SOURCES = ("src", "lib", "python")
+_PACKAGES = ("site-packages", "dist-packages")
 _MOST = 200
 
 
@@ -23,9 +25,11 @@ def packages(workspace: Workspace, env: Mapping[str, str]) -> tuple[str, ...]:
     """The folders with the packages of the project's own environment; () when it has none."""
     for folder in _environments(workspace, env):
         found = [*folder.glob("lib/python3*/site-packages"), folder / "Lib" / "site-packages"]
-        found = [f for f in found if f.is_dir()]
+        found = [f for f in found if f.is_dir() and _real(f).name in _PACKAGES]
         if found:
-            return tuple(dict.fromkeys(str(p) for f in found for p in (f, *_linked(f))))
+            own = workspace.contains(_real(folder))  # whoever wrote the project wrote this environment
+            linked = (p for f in found for p in _linked(f) if not own or workspace.contains(_real(p)))
+            return tuple(dict.fromkeys(map(str, (*found, *linked))))
     return ()
 
 
@@ -40,6 +44,10 @@ def _environments(workspace: Workspace, env: Mapping[str, str]) -> Iterator[Path
     for place in (*places, *([Path(active)] if active else [])):
         if (place / "pyvenv.cfg").is_file() or (place / "conda-meta").is_dir():
             yield place
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _linked(folder: Path) -> Iterator[Path]:

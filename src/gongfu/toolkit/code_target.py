@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.places import Places, explained
+from gongfu.toolkit.places import Places, explained, unasked
 from gongfu.toolkit.spots import Spot, one_line
 from gongfu.workspace.files import read_text_file
 from gongfu.workspace.ignore import walk
@@ -251,7 +251,7 @@ def named(
     for count, path in enumerate(walk(workspace.root, workspace)):
         if stop() or count > _MOST_FILES or len(found) >= (_MOST_FOUND if declared else 2000):
             return found, False
-        if path.suffix.lower() not in kinds:
+        if path.suffix.lower() not in kinds or path.is_symlink() or not unasked(path, workspace):
             continue
         source = _quick(path, raw, workspace)
         if source is None:

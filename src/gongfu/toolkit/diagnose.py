@@ -16,7 +16,7 @@ from gongfu.toolkit.code_apart import Order, Reply
 from gongfu.toolkit.code_python import environment
 from gongfu.toolkit.code_target import Source, read_source
 from gongfu.toolkit.grep import in_thread
-from gongfu.toolkit.places import Places
+from gongfu.toolkit.places import Places, unasked
 from gongfu.toolkit.programs import Programs
 from gongfu.toolkit.servers import ServerTools
 from gongfu.toolkit.spots import one_line
@@ -129,7 +129,8 @@ class DiagnoseTools:
         for path in walk(folder, self._workspace):
             if stop():
                 break
-            found.append(path)
+            if unasked(path, self._workspace):
+                found.append(path)
         return found
 
     async def _changed(self) -> list[Path]:
@@ -148,7 +149,7 @@ class DiagnoseTools:
             raise ToolFailure(f"git does not say what changed ({one_line(said)}); give a file or folder as path")
         names = [entry[3:] for entry in done.output.decode("utf-8", "surrogateescape").split("\0") if len(entry) > 3]
         paths = [self._workspace.locate(str(root / name)) for name in names]
-        return [p.path for p in paths if p.inside and p.path.is_file()]
+        return [p.path for p in paths if unasked(p.asked, self._workspace) and p.path.is_file()]
 
     # --- checking -------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from gongfu.core.base import Base
 from gongfu.core.display import Display, diff_display, text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import redact
+from gongfu.toolkit.counts import counted
 from gongfu.toolkit.git_run import GIT, Git, Repo, cut_lines, fields, raw, revision
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome
@@ -45,6 +46,19 @@ class Status(Base, frozen=True):
     def dirty(self) -> int:
         """How many tracked files have changes."""
         return len({e.split(" ", 1)[-1] for e in (*self.staged, *self.unstaged, *self.conflicts)})
+
+
+class _File(Base, frozen=True):
+    """A file of a diff: lines added and removed, its name from the top, and the one that it had before ("": the same)."""
+
+    added: int
+    removed: int
+    name: str
+    old: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"  {show_name(self.name)} +{self.added} -{self.removed}"
 
 
 class GitReads:
@@ -105,16 +119,17 @@ class GitReads:
         if not 0 <= context <= 1000:
             raise ToolFailure(f"context must be 0 to 1000; arrived: {context}")
         repo = self._git.repo(cwd, again=True)
-        args = ["diff", "--ignore-submodules=dirty", "-M", *(["--cached"] if staged else []), *_revision(revision)]
+        wanted = await self._git.commits(repo, revision)
+        args = ["diff", "--ignore-submodules=dirty", "-M", *(["--cached"] if staged else []), *wanted]
         names = self._git.inside(repo, paths or [])
         told = await self._git.read(repo, ctx, *args, "--numstat", "-z", "--", *_specs(names))
         files = _numstat(fields(told))
         if not files:
             return await self._nothing(repo, ctx, staged=staged, revision=revision)
-        added, removed = sum(a for a, _, _ in files), sum(r for _, r, _ in files)
+        added, removed = sum(f.added for f in files), sum(f.removed for f in files)
         head = f"{len(files)} file{'s' * (len(files) != 1)} changed, +{added} -{removed}"
         if stat:
-            rows = [f"  {show_name(name)} +{a} -{r}" for a, r, name in files[:_MOST_LINES]]
+            rows = [f.line for f in files[:_MOST_LINES]]
             rows += [f"  … {len(files) - _MOST_LINES} more"] * (len(files) > _MOST_LINES)
             text = "\n".join([head, *rows])
             return Outcome(text=text, display=text_display(text, f"+{added} -{removed}"))
@@ -125,9 +140,16 @@ class GitReads:
         notes = [f"[not shown, a secret: {', '.join(map(show_name, hidden))}]"] if hidden else []
         return _diffed("\n".join([head, *notes, "", text.rstrip()]), text, added, removed)
 
-    def _hidden(self, repo: Repo, files: list[tuple[int, int, str]], named: list[str]) -> list[str]:
-        """The secrets among files, but those that the call named, for which consent was asked."""
-        return [name for _, _, name in files if name not in named and self._git.is_secret(repo, name)]
+    def _hidden(self, repo: Repo, files: list[_File], named: list[str]) -> list[str]:
+        """The secrets among files, but those that the call named, for which consent was asked. What was renamed from
+        or to a secret is hidden under both names: either shows what is in it.
+        """
+        found: dict[str, None] = {}
+        for file in files:
+            names = [name for name in (file.name, file.old) if name]
+            if any(name not in named and self._git.is_secret(repo, name) for name in names):
+                found |= dict.fromkeys(names)
+        return list(found)
 
     async def _nothing(self, repo: Repo, ctx: CallContext, *, staged: bool, revision: str) -> Outcome:
         status = await status_of(self._git, repo, ctx, [])
@@ -189,7 +211,12 @@ class GitReads:
             return Outcome(text="No commit matches.", display=text_display("", "0 commits"))
         more = f"\n[older ones follow: limit={min(most * 2, _MOST_COMMITS)} shows more]" if len(commits) > most else ""
         shown = [redact(_plain(c)) for c in commits[:most]]
-        display: Display = {"kind": "list", "items": shown, "total": len(shown), "summary": f"{len(shown)} commits"}
+        display: Display = {
+            "kind": "list",
+            "items": shown,
+            "total": len(shown),
+            "summary": counted(len(shown), "commit"),
+        }
         return Outcome(text="\n".join(shown) + more, display=display)
 
     async def _show(self, repo: Repo, ctx: CallContext, commit: str, names: list[str]) -> Outcome:
@@ -202,8 +229,8 @@ class GitReads:
         hidden = self._hidden(repo, files, names)
         specs = [*(_specs(names) or [":/"]), *(f":(exclude,top,literal){name}" for name in hidden)]
         ran = await self._git.read(repo, ctx, *log, "--", *specs)
-        added, removed = sum(a for a, _, _ in files), sum(r for _, r, _ in files)
-        rows = [f"  {show_name(name)} +{a} -{r}" for a, r, name in files[:_MOST]]
+        added, removed = sum(f.added for f in files), sum(f.removed for f in files)
+        rows = [f.line for f in files[:_MOST]]
         notes = [f"[not shown, a secret: {', '.join(map(show_name, hidden))}]"] if hidden else []
         text = redact("\n".join([found.text.rstrip(), "", *rows, *notes, "", ran.text.rstrip()]))
         return _diffed(text.rstrip(), redact(ran.text), added, removed)
@@ -219,7 +246,7 @@ class GitReads:
         ran = await self._git.read(repo, ctx, *args, "--", str(repo.top / names[0]))
         text, left = cut_lines(redact(ran.text), most, ctx.room - 200)
         note = f"\n[{left} more lines; begin at first={first + most - left}]" if left else ""
-        return Outcome(text=text + note, display=text_display(text, f"{len(text.splitlines())} lines"))
+        return Outcome(text=text + note, display=text_display(text, counted(len(text.splitlines()), "line")))
 
 
 async def status_of(git: Git, repo: Repo, ctx: CallContext, names: list[str]) -> Status:
@@ -267,19 +294,18 @@ def _headline(status: Status, head: Head | None) -> str:
     return f"{line}, {' and '.join(parts) or 'even with'} {'of ' * bool(parts)}{status.upstream}"
 
 
-def _numstat(entries: list[str]) -> list[tuple[int, int, str]]:
-    """Added, removed and name (from the top) of each file of a `--numstat -z`."""
-    found: list[tuple[int, int, str]] = []
+def _numstat(entries: list[str]) -> list[_File]:
+    """The files of a `--numstat -z`."""
+    found: list[_File] = []
     rest = iter(entries)
     for entry in rest:
         parts = entry.lstrip("\n").split("\t", 2)
         if len(parts) < 3:
             continue
-        name = parts[2]
+        name, old = parts[2], ""
         if not name:  # renamed: the old and the new name follow
-            next(rest, "")
-            name = next(rest, "")
-        found.append((_number(parts[0]), _number(parts[1]), name))
+            old, name = next(rest, ""), next(rest, "")
+        found.append(_File(added=_number(parts[0]), removed=_number(parts[1]), name=name, old=old))
     return found
 
 

@@ -78,7 +78,10 @@ class Git:
         env = {name: value for name, value in child.items() if name.startswith(("GIT_", "LC_ALL"))}
         argv = git_argv(args, repo.cwd)
         argv[2:2] = _PLAIN
-        ran = await self.programs.run(argv, ctx, cwd=repo.cwd, env=env, timeout=READING, keep=keep, stdin=stdin)
+        # git must see the files as they are, secrets too; what is shown of them the tools decide
+        ran = await self.programs.run(
+            argv, ctx, cwd=repo.cwd, env=env, timeout=READING, keep=keep, stdin=stdin, open_secrets=True
+        )
         if fail and not ran.ok:
             raise failed(ran)
         return ran
@@ -96,6 +99,20 @@ class Git:
         return await self.programs.run(
             argv, ctx, cwd=repo.cwd, env={"LC_ALL": "C.UTF-8"}, timeout=timeout, stdin=stdin, show=True
         )
+
+    async def commits(self, repo: Repo, text: str) -> list[str]:
+        """A revision or a range of commits as arguments, [] for none. ToolFailure for anything else: a tree or a blob
+        would show files without the names that tell what is a secret.
+        """
+        if not text:
+            return []
+        for end in filter(None, re.split(r"\.{2,3}", revision(text))):
+            commit = re.sub(r"\^(?:[!@]|-\d*)\Z", "", end.removeprefix("^"))
+            if not await self.look(
+                repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}"
+            ):
+                raise ToolFailure(f"{end[:80]!r} names no commit; give a branch, a tag, a commit or a range of them")
+        return [text]
 
     def paths(self, given: Sequence[str], *, again: bool = False) -> list[Located]:
         """Where the paths of a call lead."""
@@ -177,7 +194,11 @@ def failed(ran: Ran) -> ToolFailure:
 
 def revision(text: str, what: str = "revision") -> str:
     """A revision that cannot be taken for an option. ToolFailure for one that no revision can be."""
-    bad = text.startswith("-") or any(c.isspace() or ord(c) < 32 or "\ud800" <= c <= "\udfff" for c in text)
+    bad = (
+        text.startswith("-")
+        or ":" in text
+        or any(c.isspace() or ord(c) < 32 or "\ud800" <= c <= "\udfff" for c in text)
+    )
     if bad or len(text) > 500:
         raise ToolFailure(f"{what} {text[:80]!r} cannot be a git revision; give a branch, a tag or a commit")
     return text

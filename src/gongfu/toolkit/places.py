@@ -77,7 +77,9 @@ class Places:
                 names = {e.name.casefold(): e.name for _, e in zip(range(5000), entries, strict=False)}
         except OSError:
             names = {}
+        stem = wanted.casefold().rpartition(".")[0] or wanted.casefold()
         close = get_close_matches(wanted.casefold(), names, n=3, cutoff=0.6)
+        close += sorted(name for name in names if name.rpartition(".")[0] == stem)[:3]  # another suffix, or none given
         found = [self.workspace.show(located.path.parent / names[c]) for c in close]
         if located.inside:
             found += [self.workspace.show(p) for p in self._same_name(wanted)]
@@ -130,6 +132,17 @@ def _explain(error: OSError, located: Located) -> str:
             return f"{shown} lies on a read-only file system; nothing was changed"
         case _:
             return f"{shown}: {error.strerror or error}; nothing was changed"
+
+
+def unasked(path: Path, workspace: Workspace) -> bool:
+    """Whether what `path` leads to may be read although no call named it: it lies in the workspace, and neither the
+    path nor what it leads to is a secret."""
+    try:
+        real = Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return False
+    secret = any(why_protected(one, workspace, write=False) == "secret" for one in {path, real})
+    return workspace.contains(real) and not secret
 
 
 def strictest(consents: Iterable[str]) -> str:

@@ -92,14 +92,23 @@ class Programs:
         child.update(await self._guard.variables(child, places))
         return {**child, **env}
 
-    async def launch(self, argv: Sequence[str], cwd: Path, env: dict[str, str], ctx: CallContext) -> Launch:
-        """What is to be started for `argv`. ToolFailure when the sandbox cannot be set up."""
+    async def launch(
+        self, argv: Sequence[str], cwd: Path, env: dict[str, str], ctx: CallContext, *, open_secrets: bool = False
+    ) -> Launch:
+        """What is to be started for `argv`; with `open_secrets` it can read those of the workspace. ToolFailure when
+        the sandbox cannot be set up."""
         if self.sandbox is None:
             return Launch(argv=list(argv), cwd=cwd, env=env)
         leave = ctx.leave
         try:
             return await self.sandbox.launch(
-                argv, cwd=cwd, env=env, free=leave.free, network=leave.network, write=leave.write
+                argv,
+                cwd=cwd,
+                env=env,
+                free=leave.free,
+                network=leave.network,
+                write=leave.write,
+                open_secrets=open_secrets,
             )
         except OSError as error:
             raise ToolFailure(f"the sandbox could not be set up, nothing was run: {error}") from error
@@ -116,16 +125,18 @@ class Programs:
         show: bool = False,
         keep: int = KEEP,
         sink: Callable[[bytes], None] | None = None,
+        open_secrets: bool = False,
     ) -> Ran:
         """Run a program to its end and give back what it said.
 
         Without `timeout` (seconds) it is stopped when it does nothing for long, as a command of the shell is. `show`
         lets the person see its output while it runs, `keep` bounds the bytes that are given back (the first and the
-        last), `sink` gets them all. ToolFailure when it cannot be started.
+        last), `sink` gets them all. `open_secrets` is only for a program that runs nothing of the project and whose
+        output the tool clears of secrets. ToolFailure when it cannot be started.
         """
         folder = cwd or self.directory
         child = await self.child_env(shlex.join(argv), folder, env or {})
-        launch = await self.launch(argv, folder, child, ctx)
+        launch = await self.launch(argv, folder, child, ctx, open_secrets=open_secrets)
 
         def feed(data: bytes) -> None:
             if show:

@@ -108,7 +108,7 @@ class Batch:
         return located.path
 
     def _files(self, glob: str, cwd: str) -> list[Path]:
-        """The files that a glob means, in order; secrets and what git ignores are left out."""
+        """The files that a glob means, in order; secrets, links and what git ignores are left out."""
         odd = "\0" in glob or len(glob) > 1000 or any("\ud800" <= c <= "\udfff" for c in glob)
         if odd or not glob.strip() or glob.startswith(("/", "~")) or ".." in Path(glob).parts:
             raise ToolFailure('glob must be a pattern below cwd, such as "src/**/*.py"')
@@ -117,7 +117,9 @@ class Batch:
         found = [
             path
             for path in walk(top, self._workspace)
-            if pattern.fullmatch(path.relative_to(top).as_posix()) and not why_protected(path, self._workspace)
+            if pattern.fullmatch(path.relative_to(top).as_posix())
+            and not path.is_symlink()
+            and not why_protected(path, self._workspace)
         ]
         if not found:
             raise ToolFailure(f"no file matches {glob} in {self._workspace.show(top)}")

@@ -100,7 +100,8 @@ class Comments:
         for one in given:
             if one.path.is_dir():
                 inside = [p for p in walk(one.path, self._workspace) if p.suffix in (".py", ".pyi")]
-                found |= {p: self._workspace.show(p) for p in inside if not why_protected(p, self._workspace)}
+                plain = [p for p in inside if not p.is_symlink() and not why_protected(p, self._workspace)]
+                found |= {p: self._workspace.show(p) for p in plain}
             elif one.path.suffix not in (".py", ".pyi"):
                 raise ToolFailure(f"{one.shown} is no Python file; nothing was changed")
             else:

@@ -11,7 +11,7 @@ import msgspec
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import redact
-from gongfu.toolkit.python_project import Project, Projects, json_of, plain, read_toml, table, text_of
+from gongfu.toolkit.python_project import Project, Projects, plain, read_toml, table, text_of
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Claim, Facts, Outcome
 
@@ -55,9 +55,9 @@ class ProjectInfo:
         yield from _python(project)
         yield from _setup_cfg(project)
         yield from _requirements(project)
-        yield from _package(json_of(project.root / "package.json"))
+        yield from _package(project.json("package.json"))
         yield from _cargo(project)
-        if module := re.search(r"(?m)^module\s+(\S+)", text_of(project.root / "go.mod")):
+        if module := re.search(r"(?m)^module\s+(\S+)", project.text("go.mod")):
             yield f"go.mod: module {module[1]}"
         if project.env is not None:
             yield f"environment: {self._projects.workspace.show(project.env)}{_version(project)}"
@@ -100,7 +100,7 @@ def _setup_cfg(project: Project) -> Iterator[str]:
 
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
-        parser.read_string(text_of(project.root / "setup.cfg"))
+        parser.read_string(project.text("setup.cfg"))
     except configparser.Error as error:
         yield f"setup.cfg is broken: {str(error).splitlines()[0]}"
         return
@@ -114,7 +114,7 @@ def _setup_cfg(project: Project) -> Iterator[str]:
 
 def _requirements(project: Project) -> Iterator[str]:
     for path in sorted(project.root.glob("requirements*.txt"))[:10]:
-        lines = [re.sub(r"\s+#.*", "", line).strip() for line in text_of(path).splitlines()]
+        lines = [re.sub(r"\s+#.*", "", line).strip() for line in text_of(path, project.workspace).splitlines()]
         yield _listed(path.name, [line for line in lines if line and not line.startswith("#")])
 
 
@@ -127,7 +127,7 @@ def _package(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _cargo(project: Project) -> Iterator[str]:
-    data, problem = read_toml(project.root / "Cargo.toml")
+    data, problem = read_toml(project.root / "Cargo.toml", project.workspace)
     yield problem
     package = plain(data.get("package"))
     if package:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.places import Places
+from gongfu.toolkit.places import Places, unasked
 from gongfu.toolkit.programs import Programs
 from gongfu.tools.protocol import Claim, Facts
 from gongfu.workspace.root import Located, Workspace
@@ -31,7 +31,8 @@ _MOST = 1 << 20  # bytes of a file of settings
 
 class Project(Base, frozen=True):
     """The project around a folder. `env` is the folder of its own Python environment, `manager` the program that
-    runs things in one that lies elsewhere ("" for none), `settings` its pyproject.toml.
+    runs things in one that lies elsewhere ("" for none), `settings` its pyproject.toml. Links that lead out of the
+    `workspace`, or to a secret in it, are not read.
     """
 
     root: Path
@@ -39,6 +40,15 @@ class Project(Base, frozen=True):
     env: Path | None = None
     manager: str = ""
     problem: str = ""
+    workspace: Workspace | None = None
+
+    def text(self, name: str) -> str:
+        """The beginning of a file of settings; "" when it is not there, or is a link out of the workspace."""
+        return text_of(self.root / name, self.workspace)
+
+    def json(self, name: str) -> dict[str, Any]:
+        """The object in a JSON file; {} when there is none."""
+        return json_of(self.root / name, self.workspace)
 
     def has(self, *names: str) -> bool:
         """Whether one of the files is there."""
@@ -73,10 +83,10 @@ class Projects:
         if not located.path.is_dir():
             raise ToolFailure(f"cwd {located.shown} is no folder; nothing was run")
         root = self._root(located.path)
-        settings, problem = read_toml(root / "pyproject.toml")
+        settings, problem = read_toml(root / "pyproject.toml", self.workspace)
         env = self._env(root)
         return Project(root=root, settings=settings, env=env, manager="" if env else self._manager(root, settings),
-                       problem=problem)  # fmt: skip
+                       problem=problem, workspace=self.workspace)  # fmt: skip
 
     def _root(self, folder: Path) -> Path:
         for place in (folder, *folder.parents):
@@ -204,10 +214,12 @@ def is_own(env: Path) -> bool:
     return os.path.realpath(env) == os.path.realpath(sys.prefix)
 
 
-def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+def read_toml(path: Path, workspace: Workspace | None) -> tuple[dict[str, Any], str]:
     """The tables of a TOML file, {} when it is not there; and what is wrong with it."""
     import tomllib  # only when a project is looked at
 
+    if workspace is not None and not unasked(path, workspace):
+        return {}, f"{path.name} is a link out of the workspace or to a secret, and is not read"
     try:
         with path.open("rb") as file:
             text = file.read(_MOST).decode("utf-8")
@@ -220,8 +232,10 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
         return {}, f"{path.name} is broken: {error}"
 
 
-def text_of(path: Path) -> str:
-    """The beginning of a file of settings, "" when it is not there."""
+def text_of(path: Path, workspace: Workspace | None = None) -> str:
+    """The beginning of a file of settings; "" when it is not there, or leads out of `workspace` or to a secret."""
+    if workspace is not None and not unasked(path, workspace):
+        return ""
     try:
         with path.open("rb") as file:
             return file.read(_MOST).decode("utf-8", "replace")
@@ -229,12 +243,12 @@ def text_of(path: Path) -> str:
         return ""
 
 
-def json_of(path: Path) -> dict[str, Any]:
+def json_of(path: Path, workspace: Workspace | None) -> dict[str, Any]:
     """The object in a JSON file; {} when there is none."""
     import msgspec
 
     try:
-        found: object = msgspec.json.decode(text_of(path).encode())
+        found: object = msgspec.json.decode(text_of(path, workspace).encode())
     except (msgspec.DecodeError, RecursionError):
         return {}
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

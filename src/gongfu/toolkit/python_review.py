@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -83,7 +84,7 @@ class Reviews:
         found: list[Path] = []
         for one in given:
             inside = walk(one.path, self._workspace) if one.path.is_dir() else [one.path]
-            found += [p for p in inside if p == one.path or p.suffix in (".py", ".pyi")]
+            found += [p for p in inside if p == one.path or (p.suffix in (".py", ".pyi") and not p.is_symlink())]
         if len(found) > _MOST_FILES:
             raise ToolFailure(f"{len(found):,} files are too many at once ({_MOST_FILES:,}); name fewer folders")
         return found
@@ -106,7 +107,8 @@ class Reviews:
             place = repo.top / name
             inside = walk(place, self._workspace) if place.is_dir() else [place]
             files |= dict.fromkeys(inside)
-        return {p: lines for p, lines in files.items() if p.is_file() and p.suffix in _TEXT}
+        plain = {p: lines for p, lines in files.items() if p.is_file() and not p.is_symlink()}
+        return {p: lines for p, lines in plain.items() if p.suffix in _TEXT and self._workspace.contains(_real(p))}
 
     def _untested(self, files: Mapping[Path, object]) -> list[Remark]:
         """A change of code without any change of tests is worth a hint."""
@@ -138,6 +140,11 @@ class Reviews:
         ]
         found += [remark.of(shown) for remark in remarks_on(text)] if path.suffix in (".py", ".pyi") else []
         yield from (r for r in found if lines is None or any(set(part) & r.span for part in lines))
+
+
+def _real(path: Path) -> Path:
+    """Where a path leads; a folder above may be a link."""
+    return Path(os.path.realpath(path))
 
 
 def _is_test(path: Path) -> bool:

@@ -18,7 +18,7 @@ from gongfu.core.secrets import redact
 from gongfu.toolkit.diffs import diff_of
 from gongfu.toolkit.git_run import strings
 from gongfu.toolkit.python_findings import KINDS, Finding, findings_in
-from gongfu.toolkit.python_project import Project, Projects, everything, json_of, table, text_of
+from gongfu.toolkit.python_project import Project, Projects, everything, table
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Facts, Outcome
 from gongfu.workspace.ignore import walk
@@ -256,7 +256,7 @@ class Style:
         """The linters that the project has settings for; ruff where it has none for Python."""
         found: list[str] = []
         if python:
-            ini = text_of(project.root / "setup.cfg") + text_of(project.root / "tox.ini")
+            ini = project.text("setup.cfg") + project.text("tox.ini")
             there = {
                 "ruff": project.tool("ruff") is not None or project.has("ruff.toml", ".ruff.toml"),
                 "flake8": project.has(".flake8") or "[flake8]" in ini,
@@ -265,7 +265,7 @@ class Style:
             }
             found += [name for name, has in there.items() if has] or ["ruff"]
         if script:
-            package = json_of(project.root / "package.json")
+            package = project.json("package.json")
             configs = [p.name for p in project.root.glob("*eslint*")] or table(package, "eslintConfig")
             found += ["eslint"] * bool(configs)
         found += ["go"] * (project.has("go.mod") and bool(self._projects.program(project, "go")))

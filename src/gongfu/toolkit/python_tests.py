@@ -16,7 +16,7 @@ from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import redact
 from gongfu.toolkit.git_run import strings
 from gongfu.toolkit.programs import Ran
-from gongfu.toolkit.python_project import Project, Projects, everything, json_of, plain, text_of
+from gongfu.toolkit.python_project import Project, Projects, everything, plain, text_of
 from gongfu.toolkit.python_results import Results, from_cargo, from_go, from_junit, from_text, from_unittest
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Facts, Outcome
@@ -128,7 +128,7 @@ class TestRuns:
     def _detect(self, project: Project) -> str:
         if project.tool("pytest") is not None or project.has("pytest.ini", "conftest.py", "tests/conftest.py"):
             return "pytest"
-        scripts = plain(json_of(project.root / "package.json").get("scripts"))
+        scripts = plain(project.json("package.json").get("scripts"))
         others = {"cargo": project.has("Cargo.toml"), "go": project.has("go.mod"), "npm": "test" in scripts}
         other = next((name for name, there in others.items() if there), "")
         python = project.has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini")

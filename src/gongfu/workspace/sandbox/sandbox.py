@@ -131,9 +131,10 @@ class Sandbox:
         free: bool = False,
         network: bool = False,
         write: bool = True,
+        open_secrets: bool = False,
     ) -> Launch:
         """What is to be started for a command. `free` leaves it unconfined, `network` opens the network for it, without
-        `write` the workspace is read-only.
+        `write` the workspace is read-only, `open_secrets` lets it read the secrets of the workspace.
 
         ToolFailure when a sandbox is required and there is none. OSError when it cannot be set up.
         """
@@ -156,9 +157,9 @@ class Sandbox:
         self.settle()
         reach: Network = "on" if network else self.network
         if self.kind == "bwrap":
-            launch = await self._by_bwrap(plain, reach, write)
+            launch = await self._by_bwrap(plain, self._limits(reach, write=write, open_secrets=open_secrets))
         else:
-            launch = self._by_landlock(plain, reach, write)
+            launch = self._by_landlock(plain, self._limits(reach, write=write, open_secrets=open_secrets), write)
         return replace(launch, absent=self._absent()) if write else launch
 
     def settle(self, launch: Launch | None = None, *, over: bool = True) -> list[str]:
@@ -178,7 +179,7 @@ class Sandbox:
 
         return absent(self._seen[2].pinned)
 
-    async def _by_bwrap(self, plain: Launch, network: Network, write: bool) -> Launch:
+    async def _by_bwrap(self, plain: Launch, limits: Confinement) -> Launch:
         from gongfu.workspace.sandbox.bwrap import arguments
         from gongfu.workspace.sandbox.confinement import Box
         from gongfu.workspace.sandbox.environment import confined_env
@@ -187,8 +188,7 @@ class Sandbox:
         style = self._found.style
         if style is None:
             return plain
-        limits = self._limits(network, write=write)
-        cwd = str(plain.cwd)
+        network, cwd = limits.network, str(plain.cwd)
         if is_temporary(cwd):
             limits = _with(limits, shown=(cwd, *limits.shown))
         env = confined_env(plain.env, temp="/tmp", writable=limits.writable, network=network)  # noqa: S108
@@ -211,12 +211,12 @@ class Sandbox:
 
         return Loopback(self._found.style or Style(program=""))
 
-    def _by_landlock(self, plain: Launch, network: Network, write: bool) -> Launch:
+    def _by_landlock(self, plain: Launch, limits: Confinement, write: bool) -> Launch:
         from gongfu.workspace.sandbox.confinement import Box
         from gongfu.workspace.sandbox.environment import confined_env
         from gongfu.workspace.sandbox.landlock import Spawner
 
-        limits = self._limits(network, write=write)
+        network = limits.network
         env = confined_env(plain.env, temp=limits.temp, writable=limits.writable, network=network)
         known = self._spawners.get((network, write))
         stamp = (limits, _beside(limits.masked))  # beside a secret each file is let through by itself
@@ -264,7 +264,7 @@ class Sandbox:
         self._masks.find(self._own)
         return not self._masks.partial
 
-    def _limits(self, network: Network, *, write: bool) -> Confinement:
+    def _limits(self, network: Network, *, write: bool, open_secrets: bool = False) -> Confinement:
         from gongfu.workspace.sandbox.masks import outside_hidden
 
         own = self._own
@@ -274,7 +274,7 @@ class Sandbox:
         if now - self._seen[0] >= _FRESH or self._seen[1] != state:
             self._seen = (now, state, self._look(nested))
         limits = self._seen[2]
-        masked = outside_hidden(secrets, limits.hidden)
+        masked = () if open_secrets else outside_hidden(secrets, limits.hidden)
         if write:
             return _with(limits, network=network, masked=masked)
         return Confinement(
