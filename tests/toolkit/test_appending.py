@@ -93,7 +93,8 @@ async def test_appending_through_the_loop(tmp_path: Path) -> None:
     [
         (b"a\r\nb", "c\nd\n", b"a\r\nb\r\nc\r\nd\r\n"),
         (b"\xef\xbb\xbfa\n", "\u4e2d\n", b"\xef\xbb\xbfa\n\xe4\xb8\xad\n"),
-        ("配置文件\n".encode("gbk"), "测试", "配置文件\n测试".encode("gbk")),
+        ("配置文件\n".encode("gbk"), "测试", "配置文件\n测试\n".encode("gbk")),
+        (b"a\r\nb\r\n", "c", b"a\r\nb\r\nc\r\n"),
         (b"\xff\xfea\0\n\0", "b\n", b"\xff\xfea\0\n\0b\0\n\0"),
         (b"a\r\nb\n", "c\n", b"a\r\nb\nc\n"),
         (b"", "x", b"x"),
@@ -124,7 +125,7 @@ async def test_what_the_model_knows_stays_true(bench: Bench) -> None:
     await bench.call("append_file", path="f", text="b")
     seen = bench.reads.seen(path)
     assert seen is not None
-    assert (seen.digest, seen.whole) == (digest(b"a\nb"), True)
+    assert (seen.digest, seen.whole) == (digest(b"a\nb\n"), True)
     path.write_text("changed by somebody\n")
     await bench.call("append_file", path="f", text="c")
     assert bench.reads.seen(path) == seen  # so that the next edit is told of it

@@ -96,8 +96,20 @@ async def test_hover_tells_signature_and_words(project):
 async def test_completion(project):
     text = await call(project, "completion", path="main.py", line=6)
     assert "add (function)" in text
+    assert "__" not in text
     inside = await call(project, "completion", path="main.py", line=4, after='cart.add("x"')
     assert inside.startswith("in the call of add(name: str, count: int=1)")
+
+
+async def test_a_line_that_says_it_all_stands_alone(project):
+    assert len((await call(project, "definition", path="main.py", line=4, name="add")).splitlines()) == 1
+    with pytest.raises(ToolFailure, match=r"nope was found \(searched by name, not by meaning\)"):
+        await call(project, "definition", name="nope")
+
+
+async def test_private_names_are_offered_once_one_is_begun(project):
+    (project / "p.py").write_text("x = ''\nx.__le\n")
+    assert "__len__" in await call(project, "completion", path="p.py", line=2)
 
 
 async def test_what_lies_outside_is_said_to(project):

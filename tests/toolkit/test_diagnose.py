@@ -55,7 +55,7 @@ async def test_the_checkers_that_the_project_has_set_up(tmp_path):
     text, command = await diagnose(root, "a.py", here=True)
     assert "ruff check" in command
     assert "a.py:1:8 warning: `os` imported but unused [F401 ruff]" in text
-    assert "a.py:3:7 warning: Undefined name `你` [F821 ruff]" in text
+    assert "a.py:3:7 error: Undefined name `你` [F821 ruff]" in text
     assert "mypy is set up here but not installed (pip install mypy)" in text or "mypy" in command
     assert not (root / ".ruff_cache").exists()
 

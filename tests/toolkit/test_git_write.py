@@ -49,11 +49,30 @@ async def test_commit_takes_the_named_files_with_the_persons_name(tmp_path: Path
     assert played.started[0].title == "commit: Change"
 
 
+async def test_a_commit_tells_renames_as_git_does(tmp_path: Path) -> None:
+    work = repository(tmp_path)
+    sh(work, "git", "mv", "a.txt", "新 名.txt")
+    told = await call(work, "git_commit", message="Move")
+    assert told.splitlines()[1:] == ["by Ada <ada@example.org>, 1 file:", "  R a.txt -> 新 名.txt"]
+
+
+async def test_a_merge_over_uncommitted_changes_says_what_to_do(tmp_path: Path) -> None:
+    work = repository(tmp_path)
+    sh(work, "git", "switch", "-qc", "other")
+    (work / "a.txt").write_text("theirs\n")
+    sh(work, "git", "commit", "-qam", "Other")
+    sh(work, "git", "switch", "-q", "main")
+    (work / "a.txt").write_text("mine  \n")
+    with pytest.raises(ToolFailure, match="not merged: uncommitted changes would be lost; commit them first") as caught:
+        await call(work, "git_branch", action="merge", name="other")
+    assert "a.txt" in str(caught.value)
+
+
 async def test_commit_of_all_takes_no_untracked_file(tmp_path: Path) -> None:
     work = repository(tmp_path)
     (work / "a.txt").write_text("alpha 2\n")
     (work / "new.txt").write_text("new\n")
-    assert "1 files" in await call(work, "git_commit", message="All", all=True)
+    assert "1 file:" in await call(work, "git_commit", message="All", all=True)
     with pytest.raises(ToolFailure, match=r"nothing to commit\. Untracked: new\.txt\. Name them"):
         await call(work, "git_commit", message="Again", all=True)
 
@@ -85,7 +104,7 @@ async def test_secrets_are_not_committed_and_nothing_is_staged(tmp_path: Path, n
     for mode in ("ask", "auto"):
         played = await play(work, ("git_commit", args), env=environment(tmp_path), permission=mode, answers="no")
         assert played.status == "refused"
-    assert "1 files" in await call(work, "git_commit", **args)
+    assert "1 file:" in await call(work, "git_commit", **args)
 
 
 async def test_ignored_files_are_refused_whole(tmp_path: Path) -> None:
@@ -162,11 +181,14 @@ async def test_branches_through_their_life(tmp_path: Path) -> None:
     assert [r.status for r in played.results] == ["done"] * 4
     assert "* feature/一" in played.text
     assert "  main" in played.text
+    told = [r.text for r in played.results]
+    assert told[0] == "created topic; still on main"
+    assert told[2] == "renamed topic to feature/一; on feature/一"
     (work / "c.txt").write_text("c\n")
     await call(work, "git_commit", message="C", paths=["c.txt"])
     (work / "a.txt").write_text("changed\n")
-    assert "1 files with uncommitted changes came along" in await call(work, "git_branch", action="switch", name="main")
-    with pytest.raises(ToolFailure, match="1 commits that are in no other place"):
+    assert "1 file with uncommitted changes came along" in await call(work, "git_branch", action="switch", name="main")
+    with pytest.raises(ToolFailure, match="1 commit found in no other place"):
         await call(work, "git_branch", action="delete", name="feature/一")
     args = {"action": "delete", "name": "feature/一", "force": True}
     refused = await play(work, ("git_branch", args), env=environment(tmp_path), permission="auto", answers="no")
@@ -196,7 +218,7 @@ async def test_a_switch_never_loses_changes(tmp_path: Path) -> None:
         ({"action": "create", "name": "x" * 300}, "cannot be the name"),
         ({"action": "create", "name": "main"}, "already exists"),
         ({"action": "create", "name": "y", "start": "nope"}, "git: "),
-        ({"action": "switch", "name": "nope"}, "invalid reference"),
+        ({"action": "switch", "name": "nope"}, "no branch nope; create=true makes it. There are: main"),
         ({"action": "switch", "name": "main", "start": "HEAD"}, "create=true"),
         ({"action": "rename", "name": "main"}, "to '' cannot"),
         ({"action": "delete", "name": "main"}, "git: "),

@@ -53,8 +53,8 @@ SAYS: list[tuple[str, dict[str, Any], str]] = [
         {"path": "pkg/b.py"},
         "pkg/b.py (python, 6 lines)\n  1-3 function read_file(x)\n  5-6 function _hidden(x)",
     ),
-    ("callers", {"symbol": "read_file"}, "pkg/b.py:1 function read_file(x): 1 uses (1 certain)\n  pkg/a.py:6 top"),
-    ("callees", {"symbol": "pkg/b.py:2"}, "calls 1 symbols of the workspace\n  line 3: pkg/b.py:5 function _hidden(x)"),
+    ("callers", {"symbol": "read_file"}, "pkg/b.py:1 function read_file(x): 1 use (1 certain)\n  pkg/a.py:6 top"),
+    ("callees", {"symbol": "pkg/b.py:2"}, "calls 1 symbol of the workspace\n  line 3: pkg/b.py:5 function _hidden(x)"),
     ("impact", {"target": "_hidden"}, "test_a.py\nstep 1:\n  pkg/b.py:3 read_file\nstep 2:\n  pkg/a.py:6 top"),
     ("impact", {"target": "pkg/b.py"}, "pkg/b.py: a change may touch 2 places in 2 files, 1 of tests"),
     ("module_docs", {"module": "pkg.b"}, "pkg/b.py (pkg.b)\n  1 function read_file(x)\n      读取配置文件。"),
@@ -100,6 +100,22 @@ async def test_bad_questions(work: Path, name: str, args: dict[str, Any], why: s
     with pytest.raises(ToolFailure, match=r"(?s).*") as caught:
         await getattr(tools, name).run(args, Ctx())
     assert why in str(caught.value)
+
+
+async def test_a_folder_of_folders_is_outlined_or_its_parts_are_named(work: Path) -> None:
+    put(work, "src/shop/cart.py", "def add(): ...\n")
+    tools = SymbolTools(open_index(work, None))
+    for ask in (tools.symbols.run({"path": "src"}, Ctx()), tools.module_docs.run({"module": "src"}, Ctx())):
+        assert "function add()" in (await ask).text
+    for number in range(31):
+        put(work, f"src/many/m{number}.py", "def run(): ...\n")
+    (work / "empty").mkdir()
+    with pytest.raises(
+        ToolFailure, match=r"32 files below src are too many at once; name one of: src/many \(31\), src/"
+    ):
+        await tools.symbols.run({"path": "src"}, Ctx())
+    with pytest.raises(ToolFailure, match="no source files in empty"):
+        await tools.symbols.run({"path": "empty"}, Ctx())
 
 
 async def test_what_is_long_is_bounded(work: Path) -> None:

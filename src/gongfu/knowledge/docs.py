@@ -8,6 +8,8 @@ from gongfu.core.base import Base
 from gongfu.knowledge.code import Code, Ref, module_name
 from gongfu.knowledge.model import TYPES, Symbol, first_paragraph
 
+_MOST_BELOW = 30  # files below a folder that has none itself
+
 
 class Entry(Base, frozen=True):
     """One public symbol; `inner` are the public ones inside a class."""
@@ -62,13 +64,16 @@ def _members(code: Code, ref: Ref) -> list[Symbol]:
 
 
 def files_of(code: Code, name: str) -> list[str]:
-    """The files that a name means: a path, a folder (its files, not those of folders in it), or a module's name."""
+    """The files that a name means: a path, a folder (its files, else up to 30 below it), or a module's name."""
     plain = name.strip().replace("\\", "/").removeprefix("./").rstrip("/")
     if plain in code.files:
         return [plain]
     inside = sorted(code.folder("" if plain in (".", "") else plain))
     if inside:
         return inside
+    below = sorted(p for p in code.files if p.startswith(f"{plain}/")) if plain not in (".", "") else sorted(code.files)
+    if 0 < len(below) <= _MOST_BELOW:
+        return below
     if not plain:
         return []
     module = plain.replace("/", ".")

@@ -116,6 +116,8 @@ class AppendTools:
             text = re.sub(_NEWLINE, old.newline, text)
         if not same_line and old.text and old.text[-1] not in "\r\n":
             text = (old.newline or "\n") + text
+        elif not same_line and old.text and text[-1] not in "\r\n":
+            text += old.newline or "\n"  # as the line before it ends
         return old, text
 
     def _diff(self, located: Located, old: TextFile | None, added: str) -> Display:

@@ -55,7 +55,7 @@ def _ruff(text: str, folder: Path) -> Iterator[Finding]:
         code = str(item.get("code") or "")
         yield Finding(
             path=_absolute(str(item.get("filename", "")), folder), line=_number(start.get("row")),
-            column=_number(start.get("column")), severity="warning" if code and "syntax" not in code else "error",
+            column=_number(start.get("column")), severity="error" if not code or re.match(_BREAKS, code) else "warning",
             message=str(item.get("message", "")), code=code, source="ruff",
         )  # fmt: skip
 
@@ -83,6 +83,8 @@ def _mypy(text: str, folder: Path) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+# what fails when it runs, among rules that are mostly of style: syntax, undefined names, misplaced statements
+_BREAKS = r"E9|F82[123]|F70\d|invalid-syntax|syntax"
 _CHECKERS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], Read, Unit], ...] = (
     (
         "ruff", ("ruff.toml", ".ruff.toml"), ("ruff",),

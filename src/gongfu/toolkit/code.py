@@ -92,7 +92,8 @@ class CodeTools:
         name = check_name(name)
         found, note = await self._places_of("definition", ctx, name, path, line, column)
         if not found:
-            raise ToolFailure(f"no definition of {one_line(name) or 'it'} was found{note and f' ({note})'}")
+            how = f" ({note.replace('found', 'searched', 1)})" if note else ""
+            raise ToolFailure(f"no definition of {one_line(name) or 'it'} was found{how}; search_text finds any word")
         text = definitions(found, self._workspace)
         return _outcome(text, note, f"{len(found)} definition{'s' * (len(found) > 1)}")
 
@@ -123,7 +124,10 @@ class CodeTools:
         target = completed(source, line, column, after)
         if self._by_jedi(source.path):
             reply = await self.ask("completion", target)
-            return _candidates(reply.candidates, reply.calls)
+            begun = source.lines[target.line - 1][: target.column]
+            private = re.search(r"(?<!\w)_\w*\Z", begun) is not None
+            found = [one for one in reply.candidates if private or not one.name.startswith("__")]
+            return _candidates(found or reply.candidates, reply.calls)
         server = self._servers.answerer(source.path, ctx)
         if server is None:
             raise ToolFailure(self._servers.lacking(source.path))

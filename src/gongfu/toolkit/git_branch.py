@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from gongfu.core.display import Display, text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import redact
+from gongfu.toolkit.counts import counted
 from gongfu.toolkit.git_read import status_of
 from gongfu.toolkit.git_run import GIT, Git, Repo, branch_name, change_facts, cut_lines, failed, raw, revision
 from gongfu.toolkit.programs import Ran
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome
+from gongfu.workspace.names import show_name
 
 Action = Literal["list", "create", "switch", "delete", "rename", "merge", "abort"]
 _MOST = 300
@@ -63,7 +66,7 @@ class GitBranches:
         ran = await self._git.change(repo, ctx, *words)
         if not ran.ok:
             raise await self._failed(repo, ctx, ran, action, name)
-        return await self._done(repo, ctx, ran, action, before.dirty)
+        return await self._done(repo, ctx, ran, words, before.dirty)
 
     async def _list(self, repo: Repo, ctx: CallContext, remotes: bool) -> Outcome:
         places = ("refs/heads", "refs/remotes") if remotes else ("refs/heads",)
@@ -72,7 +75,12 @@ class GitBranches:
         rows = [row for row in rows if len(row) == 7]
         lines = [_row(row) for row in rows[:_MOST]] + ["[more branches are not shown]"] * (len(rows) > _MOST)
         text = "\n".join(lines) or "No branch yet: the first commit makes one."
-        display: Display = {"kind": "list", "items": lines, "total": len(rows), "summary": f"{len(rows)} branches"}
+        display: Display = {
+            "kind": "list",
+            "items": lines,
+            "total": len(rows),
+            "summary": counted(len(rows), "branch", "branches"),
+        }
         return Outcome(text=text, display=display)
 
     async def _refuse_unmerged(self, repo: Repo, ctx: CallContext, name: str) -> None:
@@ -81,7 +89,7 @@ class GitBranches:
         ran = await self._git.read(repo, ctx, *args, fail=False)
         if ran.ok and ran.text.strip().isdecimal() and int(ran.text):
             raise ToolFailure(
-                f"{name} has {int(ran.text)} commits that are in no other place; nothing was deleted. Merge it "
+                f"{name} has {counted(int(ran.text), 'commit')} found in no other place; nothing was deleted. Merge it "
                 "first, or force=true deletes them, if the user wants that."
             )
 
@@ -93,23 +101,35 @@ class GitBranches:
                     f"merging {name} met conflicts: {'; '.join(status.conflicts[:40])}. Resolve them in the files and "
                     "git_commit them, or action=abort goes back."
                 )
-        if action == "switch" and "would be overwritten" in ran.text:
-            files, _ = cut_lines(ran.text, 40, 4000)
-            return ToolFailure(f"not switched: uncommitted changes would be lost; commit them first.\n{files}")
+        if action in ("switch", "merge") and "would be overwritten" in ran.text:
+            said, _ = cut_lines(
+                re.sub(r"(?ms)^(?:<stdin>:\d+: |Merge with strategy ).*", "", ran.text).strip(), 40, 4000
+            )
+            done = "switched" if action == "switch" else "merged"
+            return ToolFailure(f"not {done}: uncommitted changes would be lost; commit them first.\n{redact(said)}")
+        if action in ("switch", "delete", "rename") and re.search(
+            r"invalid reference|not found|no branch named", ran.text
+        ):
+            names = (await self._git.look(repo, "for-each-ref", "--format=%(refname:short)", "refs/heads")).split()
+            near = ", ".join(map(show_name, names[:20])) + f" and {len(names) - 20} more" * (len(names) > 20)
+            make = "; create=true makes it" if action == "switch" else ""
+            return ToolFailure(f"there is no branch {name}{make}. There are: {near or 'none'}")
         return failed(ran)
 
-    async def _done(self, repo: Repo, ctx: CallContext, ran: Ran, action: Action, dirty: int) -> Outcome:
+    async def _done(self, repo: Repo, ctx: CallContext, ran: Ran, words: list[str], dirty: int) -> Outcome:
+        action = words[0]
         after = await status_of(self._git, repo, ctx, [])
         said, left = cut_lines(redact(ran.text).strip(), 60, 6000)
         lines = [said + (f"\n[{left} more lines]" if left else "")] if said else []
-        lines.append(f"on {after.branch}")
-        if dirty and action in ("switch", "create"):
-            lines.append(f"{dirty} files with uncommitted changes came along")
+        did = _did(words)
+        lines.append(f"{did}on {after.branch}")
+        if dirty and action == "switch":
+            lines.append(f"{counted(dirty, 'file')} with uncommitted changes came along")
         if action in ("switch", "merge"):
             lines += [note for note in (self._git.unrun_hooks(repo),) if note]
         lines += [ran.note] * bool(ran.note)
         text = "\n".join(lines)
-        return Outcome(text=text, display=text_display(text, f"on {after.branch}"))
+        return Outcome(text=text, display=text_display(text, f"{did}on {after.branch}"))
 
 
 def _command(args: dict[str, Any]) -> list[str]:
@@ -135,6 +155,19 @@ def _command(args: dict[str, Any]) -> list[str]:
             return ["branch", "-m", branch_name(given), branch_name(args.get("to") or "", "to")]
         case _:
             return ["merge", "--no-edit", revision(given, "name")]
+
+
+def _did(words: list[str]) -> str:
+    """What git, which says nothing of it, has done by `_command`."""
+    match words:
+        case ["branch", "-m", old, new]:
+            return f"renamed {old} to {new}; "
+        case ["branch", ("-d" | "-D"), *_]:
+            return ""  # git says it
+        case ["branch", name, *_]:
+            return f"created {name}; still "
+        case _:
+            return ""
 
 
 def _row(row: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import anyio.to_thread
 from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import find, redact
+from gongfu.toolkit.counts import counted
 from gongfu.toolkit.git_read import status_of
 from gongfu.toolkit.git_run import GIT, Git, Repo, change_facts, cut_lines, fields, raw, strings
 from gongfu.toolkit.programs import Ran
@@ -161,24 +162,32 @@ class GitCommits:
 
     async def _told(self, repo: Repo, ctx: CallContext, done: Ran, *, amend: bool) -> Outcome:
         shape = "--format=%h%x00%an <%ae>%x00%D%x00%s%x00"
-        ran = await self._git.read(repo, ctx, "log", "-1", "--name-status", "--no-renames", "-m", "-z", shape)
+        ran = await self._git.read(repo, ctx, "log", "-1", "--name-status", "-M", "-m", "-z", shape)
         parts = [part.strip("\n") for part in fields(ran)]
         commit, author, _, subject, *entries = [*parts, "", "", "", ""] if len(parts) < 4 else parts
         entries = [entry for entry in entries if entry]
-        pairs = list(zip(entries[::2], entries[1::2], strict=False))
-        files = [f"  {state} {show_name(name)}" for state, name in pairs[:_MOST]]
-        files += [f"  … {len(pairs) - _MOST} more"] * (len(pairs) > _MOST)
+        rows = list(_rows(entries))
+        files = [f"  {row}" for row in rows[:_MOST]] + [f"  … {len(rows) - _MOST} more"] * (len(rows) > _MOST)
         said = "\n".join(line for line in redact(done.text).splitlines() if not _is_own(line)).strip()
         hooks, left = cut_lines(said, 60, 6000)
-        head = f"{'Amended' if amend else 'Committed'} {commit} {subject}\nby {author}, {len(pairs)} files:"
+        head = f"{'Amended' if amend else 'Committed'} {commit} {subject}\nby {author}, {counted(len(rows), 'file')}:"
         notes = [f"hooks said:\n{hooks}" + (f"\n[{left} more lines]" if left else "")] if hooks else []
         notes += [note for note in (self._git.unrun_hooks(repo), done.note) if note]
         text = "\n".join([head, *files, *notes])
         display: Display = {
             "kind": "command", "command": f"git commit: {subject}", "cwd": str(repo.cwd), "code": 0,
-            "output": "\n".join([*files, *notes]), "note": "", "summary": f"{commit}, {len(pairs)} files",
+            "output": "\n".join([*files, *notes]), "note": "", "summary": f"{commit}, {counted(len(rows), 'file')}",
         }  # fmt: skip
         return Outcome(text=text, display=display)
+
+
+def _rows(entries: list[str]) -> Iterator[str]:
+    """The files of a `--name-status -z`: a letter and a name, of a rename or copy both names."""
+    rest = iter(entries)
+    for state in rest:
+        name = show_name(next(rest, ""))
+        moved = f" -> {show_name(next(rest, ''))}" if state[:1] in ("R", "C") else ""
+        yield f"{state[:1]} {name}{moved}"
 
 
 def _check(message: str, amend: bool) -> None:

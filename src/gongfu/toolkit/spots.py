@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -61,11 +62,16 @@ def definitions(spots: Sequence[Spot], workspace: Workspace) -> str:
         said = one_line(spot.signature.partition("\n")[0])
         lines.append(f"{where(spot, workspace)} {said}".rstrip())
         source = one_line(spot.source)
-        if source and source not in said:
+        if source and _bare(source) not in _bare(said):
             lines.append(f"    {source}")
     if len(spots) > 20:
         lines.append(f"[{len(spots) - 20} more]")
     return "\n".join(lines)
+
+
+def _bare(text: str) -> str:
+    """What a line says of a symbol, however it is spaced; the first parameter of a method is no part of it."""
+    return re.sub(r"\s|(?<=\()(?:self|cls)\b,?|[:{\s]+\Z", "", text)
 
 
 def grouped(spots: Iterable[Spot], workspace: Workspace, *, most: int = MOST) -> tuple[str, int, int]:

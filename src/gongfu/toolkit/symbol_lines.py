@@ -10,6 +10,7 @@ from gongfu.knowledge.docs import ModuleDoc, short_doc
 from gongfu.knowledge.graph import Edge, Impact, is_test
 from gongfu.knowledge.index import Index
 from gongfu.knowledge.model import Symbol
+from gongfu.toolkit.counts import counted
 
 _MOST_REACHED = 60
 _MOST_FILES = 40
@@ -54,7 +55,7 @@ class Lines:
             edges = self._index.graph.callers([ref])
             counts = Counter(e.certainty for e in edges)
             told = ", ".join(f"{counts[c]} {c}" for c in ("certain", "likely", "possible") if counts[c])
-            lines.append(f"{self.symbol(ref)}: {len(edges)} uses{f' ({told})' if told else ''}")
+            lines.append(f"{self.symbol(ref)}: {counted(len(edges), 'use')}{f' ({told})' if told else ''}")
             lines += [f"  {self._edge(e)}" for e in edges[:most]]
             if len(edges) > most:
                 lines.append(f"  [{len(edges) - most} more; raise limit to see them]")
@@ -73,7 +74,7 @@ class Lines:
             edges = self._index.graph.callees([ref])
             inside = [e for e in edges if e.other is not None]
             outside = [e.name for e in edges if e.other is None]
-            lines.append(f"{self.symbol(ref)}: calls {len(inside)} symbols of the workspace")
+            lines.append(f"{self.symbol(ref)}: calls {counted(len(inside), 'symbol')} of the workspace")
             for edge in inside[:most]:
                 if edge.other is not None:
                     sure = "" if edge.certainty == "certain" else f" ({edge.certainty})"
@@ -89,9 +90,8 @@ class Lines:
         """What a change may touch: in short, the tests, then what is reached step by step."""
         sure = [r for r in found.reached if r.certainty != "possible"]
         about = ", ".join([*(self.path(f) for f in files[:5]), *(self.symbol(r) for r in refs)])
-        lines = [
-            f"{about}: a change may touch {len(sure)} places in {len(found.files)} files, {len(found.tests)} of tests"
-        ]
+        reach = f"{counted(len(sure), 'place')} in {counted(len(found.files), 'file')}"
+        lines = [f"{about}: a change may touch {reach}, {len(found.tests)} of tests"]
         if found.tests:
             shown = [self.path(p) for p in found.tests[:_MOST_FILES]]
             more = f" and {len(found.tests) - len(shown)} more" if len(found.tests) > len(shown) else ""

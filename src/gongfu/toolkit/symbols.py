@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
@@ -12,10 +14,12 @@ from gongfu.knowledge.docs import files_of, module_doc
 from gongfu.knowledge.finding import find, pick
 from gongfu.knowledge.index import Index
 from gongfu.knowledge.languages import EXTENSIONS
+from gongfu.toolkit.counts import counted
 from gongfu.toolkit.places import Places
 from gongfu.toolkit.symbol_lines import Lines
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Claim, Facts, Outcome, Toolset
+from gongfu.workspace.root import Located
 
 Answer = TypeVar("Answer")
 _LONGEST = 400
@@ -79,21 +83,22 @@ class SymbolTools:
             return self._outcome([f"No symbol is called anything like {query}{where}"], "0 symbols")
         if total > len(lines):
             lines.append(f"[{len(lines)} of {total}; narrow by kind or path, or raise limit]")
-        return self._outcome(lines, f"{total} symbols")
+        return self._outcome(lines, counted(total, "symbol"))
 
     @tool(access="read", facts=_facts, claims=_claims)
     async def code_index(self, action: Literal["status", "refresh", "rebuild"] = "status") -> Outcome:
         fresh = await (self._index.rebuild() if action == "rebuild" else self._index.refresh())
         status = await self._index.status()
-        lines = [f"{files} files, {n:,} lines, {count:,} symbols: {name}" for name, (files, n, count) in
+        lines = [f"{counted(files, 'file')}, {counted(n, 'line')}, {counted(count, 'symbol')}: {name}"
+                 for name, (files, n, count) in
                  sorted(status.languages.items(), key=lambda item: -item[1][1])]  # fmt: skip
         lines = lines or ["No file in a language that is known"]
-        lines += [f"{count} files left out: {_WHY.get(why, why)}" for why, count in status.skipped.items()]
+        lines += [f"{counted(count, 'file')} left out: {_WHY.get(why, why)}" for why, count in status.skipped.items()]
         if status.errors:
-            lines.append(f"{len(status.errors)} files with syntax errors: {', '.join(status.errors[:5])}")
+            lines.append(f"{counted(len(status.errors), 'file')} with syntax errors: {', '.join(status.errors[:5])}")
         if status.truncated:
             lines.append("The folder is too large: not all of it was looked at")
-        lines.append(f"[{fresh.parsed} files read anew, {fresh.gone} gone, {fresh.seconds:.2f} s]")
+        lines.append(f"[{counted(fresh.parsed, 'file')} read anew, {fresh.gone} gone, {fresh.seconds:.2f} s]")
         return self._outcome(lines, f"{sum(row[0] for row in status.languages.values())} files")
 
     @tool(access="read", facts=_facts, claims=_claims)
@@ -194,13 +199,23 @@ class SymbolTools:
                 f"{text} is no file, folder or module of the workspace"
             )  # fmt: skip
         if located.path.is_dir():
-            return ToolFailure(
-                f"there are no source files directly in {located.shown} (in folders inside it there may be); languages"
-                " that are read: Python, JavaScript, TypeScript, Go, Rust, Java, C, C++"
-            )
+            return ToolFailure(self._folders_in(located))
         if located.path.suffix.lower() not in EXTENSIONS:
             return ToolFailure(f"{located.shown} is in no language that is read; read_file shows it")
         return ToolFailure(f"{located.shown} has no symbols, or is ignored by the workspace; read_file shows it")
+
+    def _folders_in(self, located: Located) -> str:
+        """What is said of a folder with too many files below it to outline at once, or with none."""
+        top = f"{self._relative(located.shown)}/".removeprefix("./")
+        below = Counter(posixpath.dirname(p) for p in list(self._index.code.files) if p.startswith(top))
+        if not below:
+            return (
+                f"there are no source files in {located.shown} that are read; languages that are: Python, JavaScript, "
+                "TypeScript, Go, Rust, Java, C, C++"
+            )
+        some = ", ".join(f"{self._lines.path(p)} ({n})" for p, n in sorted(below.items())[:30])
+        more = f" and {len(below) - 30} more" if len(below) > 30 else ""
+        return f"{counted(below.total(), 'file')} below {located.shown} are too many at once; name one of: {some}{more}"
 
     def _outcome(self, lines: list[str], summary: str) -> Outcome:
         return Outcome(text="\n".join(lines), display=text_display("", summary[:100]))
