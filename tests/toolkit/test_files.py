@@ -118,6 +118,9 @@ async def test_what_cannot_be_read_is_explained(bench: Bench) -> None:
     (bench.root / "doc.pdf").write_bytes(b"%PDF-1.7\n\0\0")
     assert await bench.fails("read_file", path="main.py") == "main.py does not exist. Near: src/main.py."
     assert await bench.fails("read_file", path="confg.yaml") == "confg.yaml does not exist. Near: config.yaml."
+    (bench.root / "说明.md").write_text("x")
+    for path in ("说明", "说明.txt"):
+        assert await bench.fails("read_file", path=path) == f"{path} does not exist. Near: 说明.md."
     assert "no/where does not exist either" in await bench.fails("read_file", path="no/where/x.py")
     assert "config.yaml is not a folder" in await bench.fails("read_file", path="config.yaml/x")
     assert 'list_files path="src"' in await bench.fails("read_file", path="src")
