@@ -80,6 +80,9 @@ def open(
         where, project=workspace.root, project_trusted=trusted.trusted, env=variables, flags=flags, name=config,
         digest=trusted.findings.files.get(PROJECT_FILE.as_posix(), ""),
     )  # fmt: skip
+    rules_given = rules_of(loaded.settings.permission, workspace.root)
+    if rules_given.bars_paths:
+        workspace.barred = rules_given.bars  # tools that look through folders leave out what no call may read
     allowed: Mode = "auto" if yes and not permission else loaded.settings.permission.mode
     app = App(
         Options(
@@ -94,7 +97,7 @@ def open(
             notices=notices(trusted, loaded.notices),
             providers=providers or {},
             rules=rules,
-            permissions=rules_of(loaded.settings.permission, workspace.root),
+            permissions=rules_given,
             trust=trusted,
             work_mode=mode,
         )

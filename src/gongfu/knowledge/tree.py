@@ -143,7 +143,8 @@ class Tree:
         return folder
 
     def _is_secret(self, path: str, name: str) -> bool:
-        return might_be_secret(path, name) and why_protected(Path(path), self._workspace, write=False) == "secret"
+        likely = self._workspace.barred is not None or might_be_secret(path, name)
+        return likely and why_protected(Path(path), self._workspace, write=False) == "secret"
 
 
 def _stamp(path: str) -> Stamp | None:

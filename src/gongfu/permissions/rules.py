@@ -143,6 +143,15 @@ class Rules(Base, frozen=True):
         """Whether one of `patterns` is about the absolute path itself, not only about a folder above it."""
         return any(self._fits_path(pattern, path, parents=False) for pattern in patterns)
 
+    @property
+    def bars_paths(self) -> bool:
+        """Whether a rule forbids reading paths, whatever the tool."""
+        return any(r.kind in ("path", "read") for r in self.deny)
+
+    def bars(self, path: str) -> bool:
+        """Whether a rule forbids reading an absolute path, whatever the tool."""
+        return any(r.kind in ("path", "read") and self._fits_path(r.pattern, path) for r in self.deny)
+
     @staticmethod
     def names(rule: Rule, tool: str) -> bool:
         """Whether a rule for tools is about this one, whatever its pattern."""

@@ -212,7 +212,9 @@ class CodeTools:
         reply = await ask_jedi(order, self._programs.env)
         if reply.problem:
             raise ToolFailure(f"{reply.problem}; search_text finds names")
-        return reply
+        if self._workspace.barred is None:
+            return reply
+        return replace(reply, spots=tuple(spot for spot in reply.spots if not self._workspace.barred(spot.path)))
 
 
 async def _of_server(server: Answerer, do: Question, target: Target) -> list[Spot]:

@@ -54,6 +54,11 @@ class SymbolTools:
             (str(args[k]) for k in ("query", "symbol", "target", "module", "path", "action") if args.get(k)), ""
         )
         paths = self._places.paths(located) if located is not None else (str(self._workspace.root),)
+        for name in ("module", "target"):  # a name or a path
+            given = str(args.get(name) or "").strip()
+            if given and "\0" not in given and len(given) <= _LONGEST:
+                meant = self._places.judge(given)
+                paths = (*paths, *(self._places.paths(meant) if meant.path.exists() else ()))
         return Facts(access=("read",), paths=paths, title=about[:80])
 
     def _claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:

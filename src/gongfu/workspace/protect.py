@@ -97,7 +97,10 @@ def why_protected(path: Path, workspace: Workspace, *, write: bool = True) -> Pr
 
     "secret" holds for reading too; "git" (below `.git`), "startup" (files that a shell or a login runs) and
     "settings" (Gongfu's own) only for writing. Judge the path both as it was asked for and after resolving links.
+    What the person forbids to read is a secret.
     """
+    if workspace.barred is not None and workspace.barred(str(path)):
+        return "secret"
     return _why(str(path), [str(folder) for folder in workspace.private], write=write)
 
 

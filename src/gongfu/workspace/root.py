@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from gongfu.core.base import Base
@@ -91,10 +92,11 @@ class Workspace:
     """The folders that the agent works in.
 
     `root` confines it, `directory` is where relative paths start, `extra` are further folders that count as inside,
-    `private` are folders of Gongfu itself (settings, keys, sessions). All are resolved once, here.
+    `private` are folders of Gongfu itself (settings, keys, sessions). All are resolved once, here. `barred` tells
+    whether the person forbids reading an absolute path; it is None when nothing is forbidden.
     """
 
-    __slots__ = ("directory", "extra", "private", "root")
+    __slots__ = ("barred", "directory", "extra", "private", "root")
 
     def __init__(
         self, root: Path, directory: Path, extra: tuple[Path, ...] = (), private: tuple[Path, ...] = ()
@@ -103,6 +105,7 @@ class Workspace:
         self.directory = _real(directory)
         self.extra = tuple(_real(p) for p in extra)
         self.private = tuple(_real(p) for p in private)
+        self.barred: Callable[[str], bool] | None = None
 
     def locate(self, text: str) -> Located:
         """Find out where `text` leads; nothing needs to exist. ToolFailure for what can be no path here."""
