@@ -24,6 +24,7 @@ _ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/pla
 _MAX_IMAGE = 5 * 1024 * 1024
 _MAX_SIDE = 8000
 _CONVERT_SECONDS = 45
+_EXCUSE = 400  # characters of what an answer with an error says
 _PDF_ROOM = 4_000_000
 
 
@@ -70,7 +71,7 @@ class WebTools:
                 f"{where} redirects to another host: {answer.onward} . If that is wanted, call web_fetch with it."
             )
         if answer.status >= 400:
-            raise failed(answer, where)
+            raise failed(answer, where, await self._excuse(answer))
         picture = picture_of(answer.body)
         if picture is not None:
             return _image(answer, picture)
@@ -79,6 +80,15 @@ class WebTools:
         return Outcome(
             text=shown.text, display=text_display("", f"{about}, {shown.total:,} lines"), spill=shown.spill
         )  # fmt: skip
+
+    async def _excuse(self, answer: Answer) -> str:
+        """What a page of an error says, in one short line."""
+        try:
+            text, _ = await self._text(answer, raw=False)
+        except ToolFailure:
+            return ""
+        said = " ".join(text.partition("\n\n")[2].split())
+        return said if len(said) <= _EXCUSE else f"{said[:_EXCUSE]} …"
 
     async def _text(self, answer: Answer, raw: bool) -> tuple[str, str]:
         """What the answer says, below a line that says where it is from, and a few words on it for the person."""

@@ -231,8 +231,8 @@ class _Unpacker:
         return self._inflate.unconsumed_tail
 
 
-def failed(answer: Answer, what: str) -> ToolFailure:
-    """What an answer with an error status means to who asked."""
+def failed(answer: Answer, what: str, text: str = "") -> ToolFailure:
+    """What an answer with an error status means to who asked; `text` is what it says itself."""
     from http import HTTPStatus  # only for answers that are errors
 
     try:
@@ -248,4 +248,4 @@ def failed(answer: Answer, what: str) -> ToolFailure:
         said += "; it asks for fewer requests: wait before the next try"
     elif answer.status in (401, 407):
         said += "; it wants a login, and none is sent"
-    return ToolFailure(said)
+    return ToolFailure(f"{said}. It says: {text}" if text else said)

@@ -13,6 +13,8 @@ from gongfu.toolkit.web_markdown import to_markdown
 from gongfu.workspace.encodings import detect
 
 _EXTRACTED = 2_000_000  # characters of a page that the library is given; it takes seconds for each further million
+_SHORT = 3000  # characters of a page whose main part is not looked for
+_HEADING = r"(?m)^#{1,6} "
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXTS = r"text/|application/(?:.*\+)?(?:json|xml|javascript|ecmascript|yaml|x-yaml|toml|x-ndjson|sql|x-sh)|image/svg"
 _WEAK = ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii", "windows-1252")
@@ -96,10 +98,18 @@ def _tried(raw: bytes, codec: str) -> str | None:
 def html_page(html: str, url: str) -> Page:
     """A page as Markdown: its main part through the library of the extra `web`, else all of it."""
     title, whole = to_markdown(html, url)
-    if len(html) <= _EXTRACTED and (main := _main_part(html, url)):
-        # a page of links or a form has no main part that the library would know
-        whole = main if len(main) * 4 > len(whole) or len(main) > 2000 else whole
+    if len(whole) > _SHORT and len(html) <= _EXTRACTED and _is_better(main := _main_part(html, url), whole):
+        whole = main
     return Page(text=whole, title=title, kind="text/html")
+
+
+def _is_better(main: str, whole: str) -> bool:
+    """Whether the library's main part is worth more than all of the page, which keeps code, tables and lists better: it
+    left out much, but not nearly all as with a page of links or a form, and it is not flat text where the page has
+    headings."""
+    left_out = len(whole) > 1.4 * len(main)
+    flat = re.search(_HEADING, main) is None and re.search(_HEADING, whole) is not None
+    return left_out and not flat and (len(main) * 4 > len(whole) or len(main) > 2000)
 
 
 def _main_part(html: str, url: str) -> str:
@@ -109,12 +119,13 @@ def _main_part(html: str, url: str) -> str:
         return ""
     extract = cast("Callable[..., str | None]", cast(Any, trafilatura).extract)
     try:
-        return extract(
+        main = extract(
             html, url=url, output_format="markdown", include_links=True, include_tables=True, include_formatting=True,
             include_comments=False, favor_recall=True, with_metadata=False,
-        ) or ""  # fmt: skip
+        )  # fmt: skip
     except (ValueError, TypeError, AttributeError, RecursionError, LookupError):  # what it meets in odd pages
         return ""
+    return re.sub(r"(?<=\w)\\_(?=\w)", "_", main or "")  # names are not to be escaped
 
 
 def _title(html: str) -> str:

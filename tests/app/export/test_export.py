@@ -10,6 +10,7 @@ import re
 import struct
 import unicodedata
 import zlib
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,22 @@ def test_nothing_of_an_answer_runs_or_is_fetched_in_a_page(markdown: str) -> Non
     assert not re.search(r'src="(https?|file):', html)
 
 
+def test_a_picture_that_is_left_out_is_told_by_its_name() -> None:
+    html = to_html('![a "map"](https://evil.example/a.png) ![](x.png) ![own](data:image/png;base64,AAAA)')
+    assert html.count("<img") == 1
+    assert '<span class="note">[a &quot;map&quot;]</span>' in html
+    assert "evil" not in html
+
+
+@pytest.mark.parametrize("lines", [1, 50, 51, 3000])
+def test_long_code_is_laid_out_in_parts_and_stays_whole(lines: int) -> None:
+    code = "\n".join(f'text_{n} = """one\n  two {n}"""' for n in range(lines))[:-1]
+    html = to_html(f"```python\n{code}\n```")
+    bare = unescape(re.sub(r"<[^>]+>", "", html)).strip("\n")
+    assert bare == code
+    assert all(part.count("\n") <= 51 for part in html.split('<div class="part">'))
+
+
 def _pdf_text(data: bytes) -> str:
     from pypdf import PdfReader
 
@@ -249,8 +266,8 @@ async def test_a_document_is_published_with_its_pictures() -> None:
     html = await publish("标题", "# 标题\n\n![p](p.png) ![q](q.png)", "html", language="zh", env=ENV,
                          image=lambda a: f"data:image/png;base64,{PICTURE.data}" if a == "p.png" else "")  # fmt: skip
     page = html.decode()
-    assert page.count("<img") == 2
-    assert page.count(PICTURE.data) == 1
+    assert page.count("<img") == page.count(PICTURE.data) == 1
+    assert "[q]" in page
     assert "q.png" not in page.partition("<article")[2]
 
 

@@ -13,6 +13,7 @@ from gongfu.core.errors import ToolFailure
 from gongfu.core.tokens import text_tokens
 from gongfu.toolkit.web_client import Limits
 from gongfu.toolkit.web_markdown import to_markdown
+from gongfu.toolkit.web_page import html_page
 from tests.app.cast import workplace
 from tests.models.raw_server import raw_server
 from tests.models.test_transport_ways import certificate, server_side  # noqa: F401
@@ -85,6 +86,44 @@ def test_the_base_install_keeps_headings_lists_tables_links_and_code() -> None:
 )
 def test_pieces_of_html(html: str, markdown: str) -> None:
     assert to_markdown(html, "https://h.example/")[1] == markdown
+
+
+def _page(main: str) -> str:
+    menu = "".join(f"<li><a href=/{n}>Place {n}</a>" for n in range(6))
+    return f"<html><body><nav><ul>{menu}</ul></nav><main>{main}</main></body></html>"
+
+
+TABLE = "<table><tr><th>Option</th><th>Default</th></tr><tr><td>speed</td><td>3</td></tr></table>"
+CODE = '<pre><code class="language-sh">pip install frob</code></pre>'
+LONG = "<p>A paragraph about the function <code>frob_it</code> that goes on for quite a while.</p>"
+
+
+@pytest.mark.parametrize("more", ["", LONG * 3, LONG * 80, f"<h2>frob_it(x)</h2>{LONG}" * 60])
+def test_pages_short_and_long_keep_headings_code_tables_and_names(more: str) -> None:
+    text = html_page(_page(f"<h1>Frob</h1><h2>Install</h2>{CODE}{TABLE}{more}"), "https://a.example/").text
+    for part in ("# Frob", "## Install", "```sh\npip install frob\n```", "\n\n| Option | Default |"):
+        assert part in text, part
+    assert "\\_" not in text
+    assert "Place 3" not in text
+
+
+def test_what_stands_around_a_long_article_is_left_out() -> None:
+    around = "".join(f"<li><a href=/t{n}>Teaser {n}: a story you may like</a></li>" for n in range(100))
+    article = "".join(f"<p>It tells of many things at length, of the {n}th also in detail.</p>" for n in range(60))
+    html = f"<html><body><article><h1>Far away</h1>{article}</article><div class=sidebar><ul>{around}</ul></div></body>"
+    text = html_page(html, "https://a.example/").text
+    assert "many things" in text
+    assert "Teaser 7" not in text
+
+
+async def test_what_a_failing_server_says_is_told_in_one_short_line(tmp_path: Path) -> None:
+    for path, end in (
+        ("/status/500", "answered 500 Internal Server Error. It says: trouble"),
+        ("/missing", "answered 404 Not Found. It says: nothing here"),
+    ):
+        with pytest.raises(ToolFailure) as failure:
+            await fetch(tmp_path, path)
+        assert str(failure.value).endswith(end)
 
 
 def test_deep_and_broken_html_takes_little_time() -> None:

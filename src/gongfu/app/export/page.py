@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from html import escape
 from importlib import import_module
@@ -14,12 +15,13 @@ from gongfu.core.words import Language, say
 from gongfu.resources import text as resource
 
 _LONG = 20_000  # characters of one output on the page
+_PART = 50  # lines of code that are laid out as one: a browser that prints lays the whole out anew for every page
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _STYLES = {"text-align"}
 _TAGS = {
-    "a", "blockquote", "br", "code", "dd", "del", "details", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
-    "img", "input", "kbd", "li", "mark", "ol", "p", "pre", "s", "span", "strong", "sub", "summary", "sup", "table",
-    "tbody", "td", "th", "thead", "tr", "u", "ul",
+    "a", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5",
+    "h6", "hr", "img", "input", "kbd", "li", "mark", "ol", "p", "pre", "s", "span", "strong", "sub", "summary", "sup",
+    "table", "tbody", "td", "th", "thead", "tr", "u", "ul",
 }  # fmt: skip
 _ATTRIBUTES = {
     "*": {"class", "id"},
@@ -151,10 +153,17 @@ def to_html(markdown: str, image: Callable[[str], str] = lambda _: "") -> str:
             return (value if value.startswith("data:image/") else image(value)) or None
         return value
 
-    return nh3.clean(
+    clean = nh3.clean(
         raw, tags=_TAGS, attributes=_ATTRIBUTES, attribute_filter=attribute, filter_style_properties=_STYLES,
         url_schemes={"http", "https", "mailto", "data"}, link_rel="noopener noreferrer",
     )  # fmt: skip
+    return re.sub(r"<img\b(?![^>]* src=)[^>]*>", _named_picture, clean)
+
+
+def _named_picture(found: re.Match[str]) -> str:
+    """A picture that is left out, by its name: a browser would draw a broken one."""
+    name = re.search(r' alt="([^"]*)"', found[0])
+    return f'<span class="note">[{name[1]}]</span>' if name and name[1] else ""
 
 
 def _highlight(code: str, name: str, _attributes: str) -> str:
@@ -170,4 +179,8 @@ def coloured(code: str, name: str) -> str:
     except ValueError:  # pygments.util.ClassNotFound: no such language
         lexer = lexers.get_lexer_by_name("text")
     inner = cast("str", whole.highlight(code, lexer, formatters.HtmlFormatter(nowrap=True)))
+    lines = inner.rstrip().splitlines(keepends=True)  # no colour goes on over the end of a line
+    if len(lines) > _PART:
+        parts = ("".join(lines[at : at + _PART]) for at in range(0, len(lines), _PART))
+        inner = "".join(f'<div class="part">{part}</div>' for part in parts)
     return f'<pre class="code"><code>{inner.rstrip()}</code></pre>'
