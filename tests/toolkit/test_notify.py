@@ -183,17 +183,19 @@ async def test_only_the_person_lets_a_mail_go(tmp_path: Path) -> None:
         refused = await asked(work, lambda _: "do not send", ("send_email", MAIL), env=env)
         assert refused.text == "the mail was not sent: the person did not agree"
         assert box.mails == []
-        asks = 0
+        for mode in ("ask", "edits", "auto", "full"):
+            questions: list[str] = []
 
-        def agree(question: QuestionAsked) -> str:
-            nonlocal asks
-            asks += 1
-            return "allow" if question.about == "permission" else "send"
+            def agree(question: QuestionAsked, seen: list[str] = questions) -> str:
+                seen.append(question.text)
+                return question.options[0]
 
-        sent = await asked(work, agree, ("send_email", MAIL), env=env, permission="ask")
-        assert sent.status == "done", sent.text
-        assert asks == 2
-    assert len(box.mails) == 1
+            sent = await asked(work, agree, ("send_email", MAIL), env=env, permission=mode)
+            assert sent.status == "done", sent.text
+            assert len(questions) == 1, mode  # the mail itself, and not its server too
+            assert "anna@there.test" in questions[0]
+            assert "all tests pass." in questions[0]
+    assert len(box.mails) == 4
 
 
 async def test_what_must_not_be_sent_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:

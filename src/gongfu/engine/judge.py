@@ -46,6 +46,7 @@ def judged(
         named=named if name else (),
         personal=outside and any(_is_personal(path, home, workspace) for home in _homes(env) for path in named),
         hosts=facts.hosts,
+        asks=facts.asks,
     )
 
 

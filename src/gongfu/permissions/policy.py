@@ -55,6 +55,7 @@ class CallFacts(Base, frozen=True):
     the workspace, `line` the command in its rated parts (None: nobody looked). `named` are further paths that a
     command may be about, for rules that forbid or ask, `personal` whether it names files of the person beyond the
     workspace, which a sandbox does not keep from being read. `home` is where the session's commands start.
+    `asks` says that the tool asks the person itself before anything leaves.
     """
 
     tool: str
@@ -68,6 +69,7 @@ class CallFacts(Base, frozen=True):
     named: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     personal: bool = False
+    asks: bool = False
 
 
 class Need(Base, frozen=True):
@@ -251,6 +253,8 @@ def _others(facts: CallFacts, rules: Rules) -> Iterable[Need]:
     if facts.command and not facts.cwd_inside and not rules.allows_path(facts.tool, facts.cwd, write=True):
         yield Need(key=f"c:{facts.cwd}", text=facts.cwd, rule="outside_command", about=facts.command)
     if "write" in facts.access and not any(path.write for path in facts.paths) and not facts.command:
+        return
+    if facts.asks:
         return
     if {"network", "desktop"} & set(facts.access) and not rules.allows_hosts(facts.tool, facts.hosts):
         about = ", ".join(facts.hosts) or facts.tool

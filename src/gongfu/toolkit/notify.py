@@ -82,7 +82,7 @@ class NotifyTools:
         title = f"{letter.subject} → {', '.join(letter.everybody)}"
         return Facts(
             access=("network",), hosts=(f"{host}:{port}",), paths=paths, title=title[:200],
-            preview=text_display(letter.shown(), title[:200]),
+            preview=text_display(letter.shown(), title[:200]), asks=True,
         )  # fmt: skip
 
     def _mail_claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:

@@ -26,7 +26,8 @@ class Facts(Base, frozen=True):
     `paths` are absolute, after resolving links; `command` is a whole command line; `hosts` are names with ports.
     `writes` are the paths among `paths` that would change. `below` are further files that change in a folder of
     `writes`: they are kept for an undo, and permission for the folder is permission for them.
-    `title` is one short line; `preview` a display.
+    `title` is one short line; `preview` a display. `asks`: the tool itself asks the person before anything leaves,
+    whatever modes and rules allow, so that nobody is asked for its hosts too.
     """
 
     access: tuple[Access, ...] = ()
@@ -38,6 +39,7 @@ class Facts(Base, frozen=True):
     hosts: tuple[str, ...] = ()
     title: str = ""
     preview: Display = {}
+    asks: bool = False
 
 
 class Leave(Base, frozen=True):
