@@ -5,10 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from gongfu.core.errors import ToolFailure
+from gongfu.toolkit.package_words import unknown
+from gongfu.toolkit.programs import Ran
 from tests.toolkit.loop import play
 from tests.toolkit.projects import call, person, project, put, tools, wheel
 
@@ -33,10 +37,11 @@ async def test_install_list_check_upgrade_and_uninstall(work: Path, tmp_path: Pa
     )  # fmt: skip
     assert [r.status for r in played.results] == ["done", "done"]
     assert played.results[0].text == "install in .venv:\n+ tiny 1.0"
-    assert played.text == "1 packages in .venv\ntiny 1.0"
+    assert played.text == "1 package in .venv\ntiny 1.0"
     assert (await call(work, "package_install", action="upgrade", packages=["tiny"], options=local)).endswith(
         "~ tiny 1.0 -> 1.1"
     )
+    assert await call(work, "package_list", contains="zzz") == "0 packages with 'zzz' in .venv"
     await call(work, "package_install", packages=["needy"], options=[*local, "--no-deps"])
     played = await play(work, ("package_check", {"names": ["Tiny", "nope"], "index": False}), env=person(tmp_path))
     assert played.text.startswith("Tiny: 1.1\nnope: not installed\nin .venv\nconflicts:\n")
@@ -44,6 +49,12 @@ async def test_install_list_check_upgrade_and_uninstall(work: Path, tmp_path: Pa
     assert (await call(work, "package_install", action="uninstall", packages=["tiny"])).endswith("- tiny 1.1")
     with pytest.raises(ToolFailure, match="the index has no such package or version"):
         await call(work, "package_install", packages=["nowhere"], options=local)
+
+
+def test_what_an_index_did_not_tell_is_said() -> None:
+    told = {"ERROR: No matching distribution found for x": "not in the index", "ConnectTimeout": "the index could not"}
+    for text, words in told.items():
+        assert unknown(cast("Ran", SimpleNamespace(text=text))).startswith(words)
 
 
 async def test_an_installation_asks_and_names_the_hosts(work: Path, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ async def test_tests_that_cannot_run_say_why(tmp_path: Path) -> None:
     work = project(tmp_path)
     put(work, {"tests/test_x.py": "import nowhere_to_be_found\n"})
     text = await call(work, "run_tests", paths=["tests/test_x.py"])
-    assert text.startswith("1 errors in")
+    assert text.startswith("1 error in")
     assert "No module named 'nowhere_to_be_found'" in text
 
 

@@ -157,7 +157,7 @@ async def test_what_is_left_out(root: Path) -> None:
     ]  # fmt: skip  (no link, no ignored, hidden or binary file)
     assert shown.endswith("[not searched, protected: server.pem]")
     hidden = await text(root, "search_text", pattern="SECRET", glob=".*")
-    assert hidden == "No match for SECRET in 1 files of .\n[not searched, protected: .env]"
+    assert hidden == "No match for SECRET in 1 file of .\n[not searched, protected: .env]"
     assert "1:name: main" in await text(root, "search_text", pattern="main", path=".github")
     assert "1:name: main" in await text(root, "search_text", pattern="main", glob=".github/**")
     assert "1:SECRET=main" in await text(root, "search_text", pattern="main", path=".env")  # asked for by name
@@ -215,6 +215,10 @@ async def test_huge_files_are_named_and_not_searched(root: Path) -> None:
     shown = await text(root, "search_text", pattern="main", show="files")
     assert time.monotonic() - started < 10
     assert "not searched, over 16 MB: huge.log" in shown
+    with pytest.raises(
+        ToolFailure, match=r"huge\.log is over 16 MB and was not searched; the shell can: .*'a b' huge\.log"
+    ):
+        await text(root, "search_text", pattern="a b", path="huge.log")
 
 
 async def test_a_cancelled_search_stops() -> None:

@@ -6,15 +6,28 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
+import anyio
 import anyio.to_thread
-import msgspec
 
 from gongfu.core.display import Display, text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import redact
+from gongfu.toolkit.counts import counted
 from gongfu.toolkit.git_run import strings
+from gongfu.toolkit.package_words import (
+    distributions,
+    first_line,
+    newest,
+    npm_installed,
+    npm_outdated,
+    pip_installed,
+    pip_outdated,
+    plain_name,
+    unknown,
+    why,
+)
 from gongfu.toolkit.programs import Programs, Ran
 from gongfu.toolkit.python_project import (
     Project,
@@ -22,7 +35,6 @@ from gongfu.toolkit.python_project import (
     command_preview,
     everything,
     is_own,
-    plain,
     python_of,
 )
 from gongfu.tools.decorator import tool
@@ -34,8 +46,16 @@ _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,120}[A-Za-z0-9])?"
 _PYTHON_SPEC = (
     rf"{_NAME}(?:\[[\w,. -]+\])?(?:\s*(?:===|[=!~<>]=?|~=)\s*[\w.*+!-]+(?:\s*,\s*[=!~<>]=?=?\s*[\w.*+!-]+)*)?"
 )
-_NPM_SPEC = r"(?:@[\w.-]+/)?[\w.-]+(?:@[\w.^~<>=*|+-]+)?"
-_ELSEWHERE = r"\0|\A--?(?:t\b|target|prefix|root|user|python|break-system|editable|e\b|global|location|g\b)"
+_NPM_NAME = r"(?:@\w[\w.-]*/)?\w[\w.-]*"
+_NPM_SPEC = rf"{_NPM_NAME}(?:@[\w^~<>=*|+-][\w.^~<>=*|+-]*)?"  # what begins with a dot is a folder to npm
+_SHORT = r"-[UqvDEOPS]+"
+_INDEX = r"--(?:extra-)?index-url|--index|--default-index|--find-links|--registry"  # whose hosts are told
+_ELSEWHERE = (
+    "--target", "--prefix", "--root", "--user", "--python", "--break-system-packages", "--editable", "--global",
+    "--location", "--log", "--report", "--src", "--cache", "--requirement", "--constraint", "--script-shell",
+    "--node-options", "--dir", "--project", "--config-file", "--cwd", "--proxy", "--pypi-url", "--cert",
+    "--client-cert",
+)  # fmt: skip
 _QUICK = 60.0
 _INSTALLING = 900.0
 _MOST = 400
@@ -71,7 +91,9 @@ class PackageTools:
         options: Sequence[str] = (),
     ) -> Facts:
         line = " ; ".join(map(shlex.join, commands))
-        hosts = (_NPM if self._is_npm(project) else self._projects.index_hosts(options)) if network else ()
+        hosts = (
+            (_npm_hosts(options) if self._is_npm(project) else self._projects.index_hosts(options)) if network else ()
+        )
         return Facts(
             access=("execute", "network") if network else ("execute",), paths=(str(project.root),), command=line,
             cwd=str(project.root), hosts=hosts, title=title, preview=command_preview(line, project.root),
@@ -91,21 +113,21 @@ class PackageTools:
         project = self._projects.find(cwd, again=True)
         wanted = _names(names)
         commands = self._check_commands(project, wanted, index)
-        runs = [await self._run(argv, project, ctx, _QUICK) for argv in commands]
+        runs = await self._all(commands, project, ctx)
         if self._is_npm(project):
-            installed = _npm_installed(runs[0].text)
-            newest = [_line(run) for run in runs[1:]]
+            installed = npm_installed(runs[0].text)
+            versions = [first_line(run) for run in runs[1:]]
             conflicts = ""
         else:
             installed = await self._installed(project, ctx)
-            newest = [_newest(run) for run in runs[1:]]
+            versions = [newest(run) for run in runs[1:]]
             conflicts = "" if runs[0].ok else "\n".join(runs[0].text.strip().splitlines()[-20:])
         lines: list[str] = []
         for at, name in enumerate(wanted):
-            version = installed.get(_plain(name), "")
+            version = installed.get(plain_name(name), "")
             line = f"{name}: {version or 'not installed'}"
             if index:
-                line += f", newest {newest[at]}" if newest[at] else ", the index does not tell of it"
+                line += f", newest {versions[at]}" if versions[at] else f", {unknown(runs[1 + at])}"
             lines.append(line)
         lines.append(f"in {self._where(project)}")
         if conflicts:
@@ -139,13 +161,14 @@ class PackageTools:
         npm = self._is_npm(project)
         if outdated:
             ran = await self._run(self._list_command(project, True), project, ctx, 180.0)
-            rows = _npm_outdated(ran.text) if npm else _pip_outdated(ran)
+            rows = npm_outdated(ran.text) if npm else pip_outdated(ran)
         else:
             found = await self._installed(project, ctx)
             rows = [f"{name} {version}" for name, version in sorted(found.items())]
         rows = [row for row in rows if contains.lower() in row.lower()]
-        what = "outdated" if outdated else "packages"
-        head = f"{len(rows)} {what} in {self._where(project)}"
+        what = "outdated" if outdated else "package" if len(rows) == 1 else "packages"
+        said = f" with {contains!r}" if contains else ""
+        head = f"{len(rows)} {what}{said} in {self._where(project)}"
         shown = rows[:_MOST] + [f"… {len(rows) - _MOST} more; narrow with contains"] * (len(rows) > _MOST)
         display: Display = {"kind": "list", "items": shown, "total": len(rows), "summary": head}
         return Outcome(text="\n".join([head, *shown]), display=display)
@@ -186,7 +209,7 @@ class PackageTools:
         ran = await self._run(argv, project, ctx, _INSTALLING, show=True)
         said = redact(ran.text).strip()
         if not ran.ok:
-            raise ToolFailure("\n".join(filter(None, (_why(ran), *said.splitlines()[-30:], ran.note))))
+            raise ToolFailure("\n".join(filter(None, (why(ran), *said.splitlines()[-30:], ran.note))))
         after = await self._installed(project, ctx)
         lines = [f"+ {n} {v}" for n, v in sorted(after.items()) if n not in before]
         lines += [f"~ {n} {before[n]} -> {v}" for n, v in sorted(after.items()) if before.get(n, v) != v]
@@ -196,7 +219,7 @@ class PackageTools:
         text = "\n".join([f"{action} in {self._where(project)}:", *lines, *([ran.note] if ran.note else [])])
         display: Display = {
             "kind": "command", "command": shlex.join(argv), "cwd": str(project.root), "code": 0, "output": text,
-            "note": "", "summary": f"{action}: {len(lines)} changes",
+            "note": "", "summary": f"{action}: {counted(len(lines), 'change')}",
         }  # fmt: skip
         return Outcome(text=text, display=display)
 
@@ -213,7 +236,7 @@ class PackageTools:
         shape = _NPM_SPEC if npm else _PYTHON_SPEC
         if (bad := next((p for p in packages if not re.fullmatch(shape, p)), None)) is not None:
             raise ToolFailure(f"packages: {bad[:100]!r} is no package, such as requests or requests>=2.31")
-        if (bad := next((o for o in options if not o.startswith("-") or re.search(_ELSEWHERE, o)), None)) is not None:
+        if (bad := next((o for o in options if not _passed_on(o)), None)) is not None:
             raise ToolFailure(f"options: {bad[:100]!r} is not passed on: only options that leave the place as it is")
         if npm:
             verb = {"install": "install", "upgrade": "update", "uninstall": "uninstall"}[action]
@@ -289,12 +312,27 @@ class PackageTools:
             raise ToolFailure(f"{Path(argv[0]).name} was stopped after {ran.how.seconds:.0f} s: {ran.text[-500:]}")
         return ran
 
+    async def _all(self, commands: Sequence[Sequence[str]], project: Project, ctx: CallContext) -> list[Ran]:
+        """The outcomes of commands that only ask, which run side by side."""
+        done: dict[int, Ran] = {}
+
+        async def ask(at: int) -> None:
+            done[at] = await self._run(commands[at], project, ctx, _QUICK)
+
+        try:
+            async with anyio.create_task_group() as tasks:
+                for at in range(len(commands)):
+                    tasks.start_soon(ask, at)
+        except* ToolFailure as failures:
+            raise failures.exceptions[0] from None
+        return [done[at] for at in range(len(commands))]
+
     async def _installed(self, project: Project, ctx: CallContext) -> dict[str, str]:
         """Names and versions; those of an environment are read from its folder, no program is asked."""
         if project.env is not None and not self._is_npm(project):
-            return await anyio.to_thread.run_sync(_distributions, project.env)
+            return await anyio.to_thread.run_sync(distributions, project.env)
         ran = await self._run(self._list_command(project, False), project, ctx, _QUICK)
-        return _npm_installed(ran.text) if self._is_npm(project) else _pip_installed(ran)
+        return npm_installed(ran.text) if self._is_npm(project) else pip_installed(ran)
 
     def _where(self, project: Project) -> str:
         if self._is_npm(project):
@@ -313,80 +351,27 @@ def package_tools(workspace: Workspace, programs: Programs) -> Toolset:
 def _names(names: Sequence[str]) -> list[str]:
     if not names or len(names) > 20:
         raise ToolFailure("names must be 1 to 20 packages")
-    if (bad := next((n for n in names if not re.fullmatch(rf"{_NAME}|@[\w.-]+/[\w.-]+", n)), None)) is not None:
+    if (bad := next((n for n in names if not re.fullmatch(rf"{_NAME}|{_NPM_NAME}", n)), None)) is not None:
         raise ToolFailure(f"names: {bad[:100]!r} is no name of a package; leave versions out")
     return list(names)
 
 
-def _plain(name: str) -> str:
-    """A name as package indexes compare it."""
-    return name if name.startswith("@") else re.sub(r"[-_.]+", "-", name).lower()
+def _passed_on(option: str) -> bool:
+    """Whether an option of the caller leaves the place as it is and names no file: installers take the beginning of
+    a long option for the whole one."""
+    if not option.startswith("--"):
+        return re.fullmatch(_SHORT, option) is not None
+    name, _, value = option.partition("=")
+    if "\0" in option or len(name) < 4:
+        return False
+    if re.fullmatch(_INDEX, name):
+        return True
+    leads = any(name.startswith(bad) or (bad.startswith(name) and name != "--pre") for bad in _ELSEWHERE)
+    return not leads and re.search(r"[/\\~]", value) is None
 
 
-def _json(text: str, start: str) -> Any:
-    """The first JSON value in an output, which warnings may precede and follow."""
-    at = text.find(start)
-    body = text[at:] if at >= 0 else ""
-    for piece in (body, body.partition("\n")[0], body[: body.rfind("]" if start == "[" else "}") + 1]):
-        try:
-            return msgspec.json.decode(piece.encode("utf-8", "replace"))
-        except msgspec.DecodeError:
-            continue
-    return None
-
-
-def _distributions(env: Path) -> dict[str, str]:
-    """What is installed in an environment, by the names of the folders that tell of it."""
-    found: dict[str, str] = {}
-    for site in (*env.glob("lib/python3*/site-packages"), *env.glob("Lib/site-packages")):
-        for entry in site.iterdir():
-            name, _, version = entry.name.removesuffix(".dist-info").removesuffix(".egg-info").partition("-")
-            if entry.suffix in (".dist-info", ".egg-info") and version:
-                found[_plain(name)] = re.sub(r"-py3(?:\.\d+)?\Z", "", version)
-    return found
-
-
-def _pip_installed(ran: Ran) -> dict[str, str]:
-    rows = _json(ran.text, "[")
-    if not isinstance(rows, list):
-        raise ToolFailure(f"the environment cannot be read: {redact(ran.text)[-500:]}")
-    found = [plain(row) for row in cast("list[object]", rows)]
-    return {_plain(str(row.get("name"))): str(row.get("version")) for row in found}
-
-
-def _npm_installed(text: str) -> dict[str, str]:
-    found = plain(plain(_json(text, "{")).get("dependencies"))
-    return {name: str(plain(value).get("version", "")) for name, value in found.items()}
-
-
-def _npm_outdated(text: str) -> list[str]:
-    found = plain(_json(text, "{"))
-    return [f"{n} {plain(v).get('current', '?')} -> {plain(v).get('latest', '?')}" for n, v in sorted(found.items())]
-
-
-def _pip_outdated(ran: Ran) -> list[str]:
-    rows = _json(ran.text, "[")
-    if not isinstance(rows, list):
-        raise ToolFailure(f"the index could not be asked: {redact(ran.text).strip()[-500:]}")
-    found = [plain(row) for row in cast("list[object]", rows)]
-    return [f"{row.get('name')} {row.get('version')} -> {row.get('latest_version')}" for row in found]
-
-
-def _newest(ran: Ran) -> str:
-    match = re.search(r"(?m)^\S+ \(([^)]+)\)", ran.text)
-    return match[1] if match and ran.ok else ""
-
-
-def _line(ran: Ran) -> str:
-    return next(iter(ran.text.strip().splitlines()), "") if ran.ok else ""
-
-
-def _why(ran: Ran) -> str:
-    text = ran.text.lower()
-    if "externally-managed-environment" in text:
-        return "not installed: this Python belongs to the system; the project needs an environment of its own"
-    if "no matching distribution" in text or "e404" in text or "could not find a version" in text:
-        return "not installed: the index has no such package or version"
-    if "resolutionimpossible" in text or "conflict" in text:
-        return "not installed: the packages conflict"
-    return f"it failed with code {ran.code}; the environment may be as before"
+def _npm_hosts(options: Sequence[str]) -> tuple[str, ...]:
+    given = [option.partition("=")[2] for option in options if option.startswith("--registry=")]
+    found = [match for text in given for match in re.findall(r"(https?)://(?:[^@/\s]*@)?([^/:\s]+)(?::(\d+))?", text)]
+    named = (f"{host}:{port or (443 if scheme == 'https' else 80)}" for scheme, host, port in found)
+    return tuple(dict.fromkeys(named)) or _NPM

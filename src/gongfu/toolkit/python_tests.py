@@ -71,7 +71,10 @@ class TestRuns:
             found = await anyio.to_thread.run_sync(_results, name, ran.text, report)
         finally:
             report.unlink(missing_ok=True)
-        return _told(name, argv, project, found, ran)
+        hint = ""
+        if name == "pytest" and re.search(r"(?m)No module named '?pytest'?\s*$", ran.text) is not None:
+            hint = f"pytest is not installed there; this installs it: {self._projects.installs(project, 'pytest')}"
+        return _told(name, argv, project, found, ran, hint)
 
     def _command(self, project: Project, args: dict[str, Any]) -> tuple[str, list[str]]:
         """The runner and its whole command line. ToolFailure when there is nothing that runs tests."""
@@ -84,6 +87,8 @@ class TestRuns:
         name = args.get("runner") or "auto"
         name = self._detect(project) if name == "auto" else name
         stop: int = args.get("stop_at") or 0
+        if keyword.startswith("-"):
+            raise ToolFailure(f"keyword {keyword[:80]!r} would be an option; give a name, or use options")
         if args.get("last_failed") and name != "pytest":
             raise ToolFailure(f"last_failed works with pytest only; the tests here are run by {name}")
         return name, [*self._runner(project, name, paths, keyword, stop, bool(args.get("last_failed"))), *options]
@@ -123,7 +128,8 @@ class TestRuns:
         path, colons, rest = text.partition("::")
         located = self._projects.places.judge(path)
         shown = os.path.relpath(located.path, project.root)
-        return f"{Path(shown).as_posix()}{colons}{rest}"
+        name = Path(shown).as_posix()
+        return f"{'./' * name.startswith('-')}{name}{colons}{rest}"
 
     def _detect(self, project: Project) -> str:
         if project.tool("pytest") is not None or project.has("pytest.ini", "conftest.py", "tests/conftest.py"):
@@ -179,7 +185,7 @@ def _results(name: str, text: str, report: Path) -> Results:
     return reader(text)
 
 
-def _told(name: str, argv: Sequence[str], project: Project, found: Results, ran: Ran) -> Outcome:
+def _told(name: str, argv: Sequence[str], project: Project, found: Results, ran: Ran, hint: str = "") -> Outcome:
     code, why, seconds = ran.code, ran.how.why_ended, ran.how.seconds
     failing = found.failing
     ended = f"stopped after {seconds:.0f} s ({'nothing happened any more' if why == 'idle' else 'time is over'}): "
@@ -194,7 +200,7 @@ def _told(name: str, argv: Sequence[str], project: Project, found: Results, ran:
     nothing = not found.total or (code not in (0, 1) and not failing) or (code and not failing)
     if nothing and code:
         lines += ["", *redact(ran.text).rstrip().splitlines()[-40:]]
-    lines += [f"[{ran.note}]"] * bool(ran.note)
+    lines += [f"[{note}]" for note in (hint, ran.note) if note]
     shown = redact("\n".join(lines))
     display: Display = {
         "kind": "command", "command": shlex.join(argv), "cwd": str(project.root), "code": code, "output": shown,
@@ -207,7 +213,8 @@ def _counts(found: Results, code: int) -> str:
     parts = [
         f"{count} {what}"
         for count, what in (
-            (found.failed, "failed"), (found.errors, "errors"), (found.passed, "passed"), (found.skipped, "skipped"),
+            (found.failed, "failed"), (found.errors, "error" if found.errors == 1 else "errors"),
+            (found.passed, "passed"), (found.skipped, "skipped"),
         )
         if count
     ]  # fmt: skip

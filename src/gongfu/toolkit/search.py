@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -14,8 +15,9 @@ from gongfu.core.base import Base
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.backtracking import longest_line
+from gongfu.toolkit.counts import counted
 from gongfu.toolkit.found import MOST_HITS, Report
-from gongfu.toolkit.grep import Query, Skipped, in_thread
+from gongfu.toolkit.grep import HUGE, Query, Skipped, in_thread
 from gongfu.toolkit.grep_apart import search_safely
 from gongfu.toolkit.places import Places
 from gongfu.toolkit.ripgrep import search_with_rg
@@ -162,9 +164,13 @@ class SearchTools:
             await self._run(files.paths, query, skipped, report)
         except TimeoutError:
             slow = f"stopped after {_SECONDS:.0f} seconds; narrow by path or glob"
+        if located.path.is_file() and skipped.huge:
+            raise ToolFailure(_too_large(located.shown, query, self._program()))
         notes = [*filter(None, [slow]), *files.notes, *report.notes(skipped, files.protected)]
-        text = report.text() or f"No match for {pattern} in {len(files.paths)} files of {located.shown}"
-        summary = f"{report.count} matches in {report.files} files"
+        searched = len(files.paths) - len(skipped.huge) - len(skipped.unreadable) - len(skipped.binary)
+        where = located.shown if located.path.is_file() else f"{counted(searched, 'file')} of {located.shown}"
+        text = report.text() or f"No match for {pattern} in {where}"
+        summary = f"{counted(report.count, 'match', 'matches')} in {counted(report.files, 'file')}"
         return Outcome(text=_noted(text, notes), display=text_display("", summary))
 
     async def _run(self, files: Sequence[Path], query: Query, skipped: Skipped, report: Report) -> None:
@@ -244,6 +250,14 @@ def _walk_notes(within: Walk) -> tuple[str, ...]:
     if within.unreadable:
         notes.append(f"{within.unreadable} folders could not be read")
     return tuple(notes)
+
+
+def _too_large(shown: str, query: Query, rg: str) -> str:
+    """What is said of a single file that is not searched: how a command searches it."""
+    program = "rg -n" if rg else "grep -nF" if query.literal else "grep -nE"
+    options = " -F" * bool(rg and query.literal) + " -i" * query.ignore_case
+    line = f"{program}{options} -m 50 -e {shlex.quote(query.pattern)} {shlex.quote(shown)}"
+    return f"{shown} is over {HUGE >> 20} MB and was not searched; the shell can: {line}"
 
 
 def _age(path: Path) -> tuple[int, str]:

@@ -80,6 +80,14 @@ def test_parts_fit_the_terminal_and_the_grave_one_is_marked(columns: int) -> Non
     assert "acts with other rights" in " ".join(" ".join(rows).split())
 
 
+def test_a_part_that_its_reason_begins_with_is_not_said_twice() -> None:
+    needs = [
+        {"text": "../x", "reason": "permissions.outside_write", "about": "../x"},
+        {"text": "git push", "reason": "permissions.rated_run"},
+    ]
+    assert lines(80).needs(needs)[0] == "  1. ../x lies outside the workspace"
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

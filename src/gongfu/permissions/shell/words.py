@@ -53,7 +53,7 @@ def _has_control(text: str) -> bool:
 
 def _escaped(text: str) -> str:
     text = text.replace("\\", "\\\\").replace("'", "\\'")
-    return re.sub(_CONTROL, lambda m: f"\\u{ord(m[0]):04x}", text)
+    return re.sub(_CONTROL, lambda m: {"\n": "\\n", "\t": "\\t"}.get(m[0]) or f"\\u{ord(m[0]):04x}", text)
 
 
 def literal(text: str) -> Word:

@@ -168,7 +168,10 @@ class Lines(Base, frozen=True):
         for number, need in enumerate(needs, 1):
             text = one_line(laid_open(str(need.get("text", ""))), 160)
             reason = self.speech.told(str(need.get("reason", "")), {"about": str(need.get("about", ""))})
-            first, *more = self._need(f"{number}. ", text, one_line(reason, 160))
+            reason = one_line(reason, 160)
+            if text and reason.startswith(text):  # it begins with what it is about
+                text, reason = reason, ""
+            first, *more = self._need(f"{number}. ", text, reason)
             rows += [self.style.yellow("!") + first[1:] if need.get("grave") else first, *more]
         return rows
 
@@ -176,7 +179,7 @@ class Lines(Base, frozen=True):
         """A part and why it is asked for: in one line, or where that is too long the reason below the part."""
         line = f"{_INDENT}{number}{text}  "
         if not self.columns or width(line) + width(reason) < self.columns:
-            return [line + self.style.dim(reason)]
+            return [(line + self.style.dim(reason)).rstrip()]
         margin = _INDENT + " " * len(number)
         room = max(20, self.columns - len(margin) - 1)
         first, *more = wrap(text, room)
