@@ -19,7 +19,8 @@ def client_of(app: App, also: Iterable[str] = ()) -> Client:
 
     web = app.settings.web
     limits = Limits(total=web.seconds, bytes=web.max_bytes)
-    return Client(Reach((*web.allow_hosts, *also)), app.options.env, limits)
+    reach = Reach((*web.allow_hosts, *also), barred=app.options.permissions.bars_host)
+    return Client(reach, app.options.env, limits)
 
 
 def web_tools(parts: Parts) -> Toolset:
@@ -50,7 +51,8 @@ def browser_family(parts: Parts) -> Toolset:
         name = app.artifacts.put(session.id, data)
         return f"{name}: {app.artifacts.all(session.id)[name]}"
 
-    browsing = Browsing(app.settings.web, app.options.env, lambda: parts.programs.env, kept)
+    browsing = Browsing(app.settings.web, app.options.env, lambda: parts.programs.env, kept,
+                        barred=app.options.permissions.bars_host)  # fmt: skip
     parts.closing.append(browsing.close)
     return browser_tools(
         browsing, lambda: app.artifacts.writer(session.id), lambda data: app.artifacts.put(session.id, data)

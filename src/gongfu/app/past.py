@@ -33,6 +33,10 @@ class AppPast:
         fitting = [(r, s) for r, s in found if r.updated >= since and r.created < until and r.id != self._session]
         return [_line(row, snippet, everywhere=everywhere) for row, snippet in fitting[:limit]]
 
+    def elsewhere(self, session: str, *, everywhere: bool) -> str:
+        """The store, when what is asked for was said in other folders than this one."""
+        return elsewhere(self._app, session) if session else str(self._app.places.store) if everywhere else ""
+
     def read(self, session: str) -> str:
         """The prompts and final answers of a session, bounded, without secrets."""
         from gongfu.app.export.export import read_talk
@@ -71,6 +75,17 @@ class AppPast:
             return ""
         how = turn.reason or turn.ended or "it never came to its end"
         return f"Interrupted: session {row.id} ({_day(row.updated)}), {row.title}: {how}"
+
+
+def elsewhere(app: App, session: str) -> str:
+    """The store, when a session ("": this one) is of another workspace; else ""."""
+    from gongfu.core.errors import UserError
+
+    try:
+        there = bool(session) and app.rows.get(session).root != str(app.workspace.root)
+    except UserError:
+        return ""
+    return str(app.places.store) if there else ""
 
 
 def _line(row: SessionRow, snippet: str, *, everywhere: bool) -> str:

@@ -152,6 +152,10 @@ class Rules(Base, frozen=True):
         """Whether a rule forbids reading an absolute path, whatever the tool."""
         return any(r.kind in ("path", "read") and self._fits_path(r.pattern, path) for r in self.deny)
 
+    def bars_host(self, place: str) -> bool:
+        """Whether a rule forbids a host with its port, whatever the tool."""
+        return any(r.kind == "host" and fits_host(r.pattern, place) for r in self.deny)
+
     @staticmethod
     def names(rule: Rule, tool: str) -> bool:
         """Whether a rule for tools is about this one, whatever its pattern."""

@@ -84,13 +84,13 @@ class Browsing:
 
     def __init__(
         self, web: Web, env: Mapping[str, str], child_env: Callable[[], Mapping[str, str]], keep: Keep,
-        resolve: Resolve = resolve,
+        resolve: Resolve = resolve, barred: Callable[[str], bool] | None = None,
     ) -> None:  # fmt: skip
         self._web = web
         self._env = env
         self._child_env = child_env
         self._keep = keep
-        self.reach = Reach(web.allow_hosts, resolve)
+        self.reach = Reach(web.allow_hosts, resolve, barred)
         self.gates: dict[Side, Gate] = {"open": Gate(self.reach, env), "inside": Gate(self.reach, env)}
         self._driver: Playwright | None = None
         self._browser: Browser | None = None

@@ -38,6 +38,10 @@ class Exporter(Protocol):
         """A session ("": this one) as the file of a suffix, and files beside it by relative path below `folder`."""
         ...
 
+    def elsewhere(self, session: str) -> str:
+        """The file that a session of another workspace is read from; "" for one of this one."""
+        ...
+
     async def document(self, title: str, markdown: str, suffix: str, image: Callable[[str], str]) -> bytes:
         """A Markdown document as the file of a suffix."""
         ...
@@ -71,7 +75,9 @@ class ExportTools:
         target = self._target(args["path"], _SESSION, overwrite=bool(args.get("overwrite")))
         paths = self._places.paths(target, write=True)
         writes = (*paths, str(_beside(target.path))) if target.path.suffix in (".md", ".markdown") else paths
-        return Facts(access=("write",), paths=writes, writes=writes, title=target.shown)
+        beyond = self._exporter.elsewhere(str(args.get("session") or "").strip())
+        paths = (beyond, *writes) if beyond else writes
+        return Facts(access=("write",), paths=paths, writes=writes, title=target.shown)
 
     def _session_claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:
         return (Claim(resource=str(self._workspace.locate(args["path"]).path), write=True),)

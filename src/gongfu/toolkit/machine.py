@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -34,6 +35,7 @@ _MANAGERS = (
     "choco", "scoop", "pip", "pip3", "pipx", "uv", "poetry", "conda", "npm", "pnpm", "yarn", "cargo", "gem", "composer",
 )  # fmt: skip
 _SECONDS = 3.0
+_NEUTRAL = Path(__file__).parent
 _IDLE = 30.0
 _MARGIN = 500
 _SHOWN = 8 * 1024
@@ -57,9 +59,7 @@ class MachineTools:
 
     async def _info_facts(self, _args: dict[str, Any]) -> Facts:
         command = "; ".join(f"{name} --version" for name in self._asked())
-        folder = str(self._programs.directory)
-        access = ("execute",) if command else ("read",)
-        return Facts(access=access, command=command, cwd=folder if command else "", title="os_info")
+        return Facts(access=("execute",) if command else ("read",), command=command, title="os_info")
 
     def _no_claims(self, _args: dict[str, Any]) -> tuple[Claim, ...]:
         return ()
@@ -70,7 +70,8 @@ class MachineTools:
 
         async def ask(name: str) -> None:
             try:
-                ran = await self._programs.run([name, "--version"], ctx, timeout=_SECONDS, keep=4096)
+                # not in the project: rustup, dotnet and others start what a file of the folder names
+                ran = await self._programs.run([name, "--version"], ctx, cwd=_NEUTRAL, timeout=_SECONDS, keep=4096)
             except ToolFailure:
                 return
             versions[name] = _version(ran)

@@ -25,6 +25,10 @@ class Past(Protocol):
         """A line for each session in question, best or newest first. Times are seconds since 1970."""
         ...
 
+    def elsewhere(self, session: str, *, everywhere: bool) -> str:
+        """The file that is read when a question is about other folders than this project; "" when it is not."""
+        ...
+
     def read(self, session: str) -> str:
         """The prompts and final answers of a session. UserError when there is none."""
         ...
@@ -81,7 +85,10 @@ class NotebookTools:
                 return _listed([f"{_head(n)}\n  {_piece(n.text)}" for n in found], "No note fits.")
 
     async def _history_facts(self, args: dict[str, Any]) -> Facts:
-        return Facts(access=("read",), title=str(args.get("session") or args.get("query") or ""))
+        session = str(args.get("session") or "").strip()
+        beyond = self._past.elsewhere(session, everywhere=bool(args.get("everywhere")))
+        title = str(session or args.get("query") or "")
+        return Facts(access=("read",), paths=(beyond,) if beyond else (), title=title)
 
     @tool(access="read", facts=_history_facts)
     async def history(

@@ -41,6 +41,7 @@ class PlanTools:
         self._shelf = shelf
         self._programs = programs
         self._unfinished = unfinished
+        self._judged: dict[tuple[str, str], list[str]] = {}
 
     def __iter__(self) -> Iterator[Tool]:
         yield self.plan
@@ -52,6 +53,7 @@ class PlanTools:
         if action != "run":
             return Facts(access=("read",), title=title)
         checks = [step.check for step in self._to_run(self._find(name), str(args.get("step") or "")) if step.check]
+        self._judged[name, str(args.get("step") or "")] = checks
         if not checks:
             return Facts(access=("read",), title=title)
         cwd, command = str(self._programs.directory), "\n".join(checks)
@@ -83,7 +85,9 @@ class PlanTools:
                 self._shelf().delete(plan.name)
                 return Outcome(text=f"Deleted plan {plan.name}.", display=text_display("", f"{plan.name} deleted"))
             case "run":
-                return await self._run(self._find(name), step, evidence.strip(), ctx)
+                plan = self._find(name)
+                self._as_judged(name, step, plan)
+                return await self._run(plan, step, evidence.strip(), ctx)
             case "review":
                 plan = self._find(name)
                 text = planning.review(plan)
@@ -145,6 +149,12 @@ class PlanTools:
         if not found:
             raise ToolFailure(f"no step of plan {plan.name} is ready and has a check; name a step and give evidence")
         return found
+
+    def _as_judged(self, name: str, step: str, plan: Plan) -> None:
+        """ToolFailure when the plan has other checks than those that were agreed to: it may have changed since."""
+        checks = [one.check for one in self._to_run(plan, step) if one.check]
+        if checks != self._judged.pop((name, step), checks):
+            raise ToolFailure(f"the checks of plan {plan.name} changed since the call was judged; nothing was run")
 
     async def _run(self, plan: Plan, step: str, evidence: str, ctx: CallContext) -> Outcome:
         outputs: list[str] = []

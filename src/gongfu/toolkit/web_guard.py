@@ -16,7 +16,9 @@ from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import looks_secret
 from gongfu.workspace.sandbox.hosts import split_port
 
-Kind: TypeAlias = Literal["", "this machine", "the local network", "link-local", "metadata", "multicast", "reserved"]
+Kind: TypeAlias = Literal[
+    "", "this machine", "the local network", "link-local", "metadata", "multicast", "reserved", "forbidden"
+]
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 
 NEAR: tuple[Kind, ...] = ("this machine", "the local network")
@@ -208,11 +210,15 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 class Reach:
     """Says where calls may go. `allow` lists what may be reached although it is not public: names, `*.NAME`,
-    addresses or networks, each with `:PORT` or not (then every port). `resolve` finds the addresses of a name."""
+    addresses or networks, each with `:PORT` or not (then every port). `resolve` finds the addresses of a name,
+    `barred` says of `host:port` whether the person forbids it."""
 
-    def __init__(self, allow: Sequence[str] = (), resolve: Resolve = resolve) -> None:
+    def __init__(
+        self, allow: Sequence[str] = (), resolve: Resolve = resolve, barred: Callable[[str], bool] | None = None
+    ) -> None:
         self._allow = tuple(allow)
         self._resolve = resolve
+        self._barred = barred
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
         """The IP addresses of a host; () when the name is not known."""
@@ -225,10 +231,16 @@ class Reach:
 
     def judge_name(self, host: str, port: int) -> Kind:
         """The same as far as it can be told without looking a name up."""
-        return self.judge(host, port, (host,) if _is_address(host) else ())
+        return self._judge(host, port, (host,) if _is_address(host) else ())
 
     def judge(self, host: str, port: int, addresses: Sequence[str]) -> Kind:
         """What keeps a host at these addresses from being reached: the kind of one that is not public nor listed."""
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        if self._barred is not None and self._barred(place):
+            return "forbidden"
+        return self._judge(host, port, addresses)
+
+    def _judge(self, host: str, port: int, addresses: Sequence[str]) -> Kind:
         listed = self._lists(host, port)
         if host in _METADATA_NAMES and not listed:
             return "metadata"
@@ -281,6 +293,8 @@ def _is_address(host: str) -> bool:
 
 def refusal(place: str, kind: Kind, addresses: Sequence[str] = (), *, agree: bool = True) -> str:
     """Why a place is not reached, and what would change that; `agree`: whether the browser may be asked for it."""
+    if kind == "forbidden":
+        return f"{place} is forbidden by a rule of the person; nothing was sent."
     host = split_port(place)[0]
     others = [a for a in addresses if a != host]
     via = f" ({', '.join(others[:3])})" if others else ""

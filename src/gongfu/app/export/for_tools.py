@@ -31,6 +31,12 @@ class SessionExporter:
         made = await export_talk(talk, SUFFIXES[suffix], language=app.language, env=env, folder=folder)
         return made.data, made.beside
 
+    def elsewhere(self, session: str) -> str:
+        """The store, for a session of another workspace."""
+        from gongfu.app.past import elsewhere
+
+        return elsewhere(self._app, session)
+
     async def document(self, title: str, markdown: str, suffix: str, image: Callable[[str], str]) -> bytes:
         """A Markdown document as a file."""
         app = self._app
