@@ -290,7 +290,32 @@ def _hyperfine(c: Command) -> None:
     c.paths([a for a in c.args if "/" in a.text and " " not in a.text], write=True)
 
 
+def _terminal(c: Command) -> None:
+    """A window with a command in it, given after `-e`, `-x` or `--`; one word alone goes through a shell."""
+    c.add("run")
+    c.seen()
+    for at, arg in enumerate(c.args):
+        name, sign, value = arg.text.partition("=")
+        if name in ("--command", "--execute") and sign:
+            c.script(Word(text=value, source=arg.source, literal=arg.literal))
+            return
+        if arg.text in ("-e", "-x", "--", "--command", "--execute"):
+            rest = list(c.args[at + 1 :])
+            if len(rest) == 1:
+                c.script(rest[0])
+            else:
+                c.run(rest)
+            return
+
+
 HANDLERS: dict[str, Callable[[Command], None]] = {
+    **dict.fromkeys(
+        names(
+            "xterm uxterm lxterm urxvt rxvt st alacritty konsole foot kitty x-terminal-emulator gnome-terminal"
+            " xfce4-terminal mate-terminal lxterminal qterminal terminator tilix wezterm ghostty"
+        ),
+        _terminal,
+    ),
     **dict.fromkeys(_SIMPLE, _through),
     **dict.fromkeys(_RAISED, _raised),
     "su": _su,
