@@ -14,7 +14,7 @@ from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.messages import ImagePart
 from gongfu.toolkit.browser_gate import MARK
-from gongfu.toolkit.browser_outline import news, outline
+from gongfu.toolkit.browser_outline import news, outline, without
 from gongfu.toolkit.browser_session import SIZE, Browsing, Side, Tab
 from gongfu.toolkit.pictures import picture_of
 from gongfu.toolkit.web_guard import NEAR, Link, link_of, refusal, unbroken
@@ -33,6 +33,13 @@ NEEDS = (library("playwright", extra="browser"),)
 _PRIVATE_NAMES = ("local", "internal", "lan", "localhost", "intranet", "corp", "home", "test", "arpa")
 _OPEN_SECONDS = 30
 _ACT_SECONDS = 5
+_IN_VAIN = {  # what the library's log says, and what it means
+    "intercepts pointer events": "something else lies over the element",
+    "element is not enabled": "the element is disabled",
+    "element is not editable": "the field cannot be changed",
+    "element is not visible": "the element is not visible",
+    "element is outside of the viewport": "the element cannot be scrolled into view",
+}
 _TALL = 8000  # pixels of a whole page
 _MAX_IMAGE = 5 * 1024 * 1024
 _SHOWN = 4000  # bytes of an outline that comes without being asked for
@@ -132,10 +139,9 @@ class BrowserTools:
 
     async def _outline(self, tab: Tab, element: str = "") -> str:
         seconds = _ACT_SECONDS * 1000
-        if not element:
-            return outline(await tab.page.aria_snapshot(mode="ai", timeout=seconds))
-        found = await self._find(tab, element)
-        return outline(await found.aria_snapshot(mode="ai", timeout=seconds))
+        shown = await self._find(tab, element) if element else tab.page
+        snapshot = await shown.aria_snapshot(mode="ai", timeout=seconds)
+        return without(outline(snapshot), await _passwords(tab))
 
     # --- click and type -----------------------------------------------------------------------------------------------
 
@@ -365,8 +371,20 @@ def _is_playwright(error: Exception) -> bool:
     return isinstance(error, _playwright_errors())
 
 
+async def _passwords(tab: Tab) -> list[str]:
+    """What stands in the password fields of the page and its frames."""
+    found: list[str] = []
+    for frame in tab.page.frames:
+        with suppress(*_playwright_errors()):  # a frame that is gone
+            found += await frame.locator("input[type=password]").evaluate_all("all => all.map(one => one.value)")
+    return found
+
+
 def _first(error: Exception) -> str:
-    """The lines of a complaint that tell what happened, without colours and the log of the call."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).partition("Call log:")[0]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """The lines of a complaint that tell what happened, without colours, the library's names and the log of the call;
+    of one that waited in vain, what it waited for."""
+    text, _, log = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).partition("Call log:")
+    if "Timeout" in text and (why := next((said for seen, said in _IN_VAIN.items() if seen in log), "")):
+        return why
+    lines = [re.sub(r"^(?:Page|Locator|Frame)\.\w+: ", "", line.strip()) for line in text.splitlines() if line.strip()]
     return "; ".join(lines[:2])[:300] or type(error).__name__

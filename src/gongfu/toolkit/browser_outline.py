@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 _LINE = r"( *)- (.*)"
 _ROLE = r"([a-z]+)(?: (\"(?:[^\"\\]|\\.)*\"|/(?:[^/\\]|\\.)*/))?((?: \[[^\]]*\])*)(:?)(?: (.*))?"
@@ -95,6 +96,16 @@ def _unquoted(name: str | None) -> str:
         return str(json.loads(name))
     except ValueError:
         return name.strip('"')
+
+
+def without(text: str, passwords: Iterable[str]) -> str:
+    """An outline in which what stands in password fields is not told, only that it does."""
+    for password in {" ".join(one.split()) for one in passwords} - {""}:
+        for end in {password, json.dumps(password), json.dumps(password, ensure_ascii=False)}:
+            text = re.sub(
+                rf"(?m)^( *(?:textbox|searchbox)\b.*): {re.escape(end)}$", r"\1: (filled in, not shown)", text
+            )
+    return text
 
 
 def news(before: str, after: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -113,6 +114,28 @@ async def test_what_cannot_be_done_is_told(stand, tool: str, args: dict, said: s
         await hand(tool, **args)
     assert said in str(failure.value)
     assert "Call log" not in str(failure.value)
+
+
+async def test_passwords_are_not_told_and_what_keeps_a_click_is(stand) -> None:
+    hand, server, pages = stand
+    field = "<input type=password placeholder=Password><input placeholder=Plain>"
+    pages.page = (
+        f'{field}<button disabled>off</button><iframe srcdoc="{field}"></iframe>'
+        "<div style='position:relative'><button>under</button><div style='position:absolute;inset:0'></div></div>"
+    )
+    told = await hand.text("open", url=f"http://localhost:{server.port}/page")
+    for name, text in (("Plain", "seen"), ("Password", 'hunter "2: [x]'), ("Password", "hunter2")):
+        elements = re.findall(rf'"{name}" \[(\w+)\]', told)
+        assert len(elements) == 2
+        for element in elements:
+            fresh = await hand.text("type", element=element, text=text)
+            assert ("hunter" in fresh, "seen" in fresh) == (False, name == "Plain")
+    whole = await hand.text("read")
+    assert whole.count("(filled in, not shown)") == whole.count(": seen") == 2
+    for element, said in (("off", "the element is disabled"), ("under", "something else lies over the element")):
+        with pytest.raises(ToolFailure) as failure:
+            await hand.text("click", element=element)
+        assert str(failure.value) == f"the page did not do that: {said}"
 
 
 async def test_no_page_of_the_web_gets_inside(stand) -> None:
