@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gongfu.app.inventory import inventory
 from gongfu.app.tool_run import registry_of
 from gongfu.context.ledger import tool_tokens
 from gongfu.core.events import AnswerReceived, QuestionAsked, RequestSent, ToolFinished, ToolStarted
@@ -137,6 +138,17 @@ async def test_settings_put_more_tools_into_every_request(work: Path) -> None:
         names = [t.name for t in cast.asked[""][0].tools]
         assert names == sorted([*CARRIED, "git_status", "now"])
         assert turn.of(AnswerReceived)[0].message.calls[0].via == ""
+
+
+async def test_each_tool_is_told_in_few_words_and_in_chinese(work: Path) -> None:
+    async with opened(work, Cast([Say("x")])) as app:
+        entries = await inventory(app)
+    for spec in (entry.spec for entry in entries):
+        assert spec.zh.endswith("。"), spec.name
+        for name, schema in spec.parameters.get("properties", {}).items():
+            assert "the same" not in schema.get("description", ""), (spec.name, name)
+        most = 300 if spec.name == "plan" else 250  # the steps of a plan are objects
+        assert tool_tokens([spec]) <= most, (spec.name, tool_tokens([spec]))
 
 
 def _needs() -> Any:

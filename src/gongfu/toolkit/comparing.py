@@ -77,6 +77,7 @@ class CompareTools:
         raw = self._earlier(located.path)
         if raw is None:
             raise ToolFailure(
-                f"nothing is known of {located.shown} before now: no turn that is kept changed it. Give other or text."
+                f"nothing is known of {located.shown} before now: no turn that is kept changed it. Give other or text; "
+                "git_diff compares it with commits."
             )
         return as_text(located.path, raw).text
