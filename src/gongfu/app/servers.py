@@ -77,9 +77,12 @@ def live_families(app: App) -> tuple[Family, ...]:
     if hub is None:
         return ()
 
+    until: list[float] = []  # when the wait for all of them together ends, from the first on that is asked for
+
     async def ready() -> None:
         hub.start(app.group)
-        await hub.settled(_WAIT)
+        until[:] = until or [anyio.current_time() + _WAIT]
+        await hub.settled(max(0.0, until[0] - anyio.current_time()))
 
     tools = hub.tools
     return tuple(

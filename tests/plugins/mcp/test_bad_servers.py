@@ -224,3 +224,5 @@ async def test_a_disconnected_server_comes_back_when_it_is_needed(tmp_path):
         connection.stop()
         await until(lambda: connection.state == "idle")
         assert (await call(made, "bad__ping", Ctx())).text.startswith("pong 2")
+        connection.stop()  # and at once, while the old connection is still being closed
+        assert (await call(made, "bad__ping", Ctx())).text.startswith("pong 3")

@@ -48,6 +48,11 @@ def test_servers_are_added_shown_tried_and_removed(program):
     assert config.stat().st_mode & 0o777 == 0o600
     assert program.call("mcp", "add", "bad", "x").code == 2
     assert program.call("mcp", "add", "a.b", "x").code == 2
+    for words in (("--help",), ("-h",)):
+        told = program.call("mcp", "add", "new", *words)
+        assert (told.code, told.out.startswith("Usage: gongfu mcp add")) == (0, True), told
+    assert program.call("mcp", "add", "new", "--verbse", "x").code == 2  # an option that is none is no program
+    assert "new" not in config.read_text()
     assert program.call("mcp", "add", "far", "https://h.example/mcp", "--header", "X-Key: ${NOT_SET}").code == 0
     assert "NOT_SET" in program.call("mcp", "list").err
     assert program.call("mcp", "remove", "far").code == 0

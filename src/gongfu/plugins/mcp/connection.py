@@ -91,8 +91,11 @@ class Connection:
             self.state = "connecting"
 
     def stop(self) -> None:
-        """Let go of it until `want` is called."""
+        """Let go of it until `want` is called. A request that comes at once waits for a connection of its own."""
         self._stopped = True
+        if self._client is not None:
+            self._client, self.state, self.error = None, "idle", ""
+            self._settled = anyio.Event()
         self._news.set()
 
     def want(self) -> None:

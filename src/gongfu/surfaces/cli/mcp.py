@@ -16,6 +16,8 @@ class _Add(Command):
     An address has no arguments: options may stand behind it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if len(args) == 2 and args[1] in ("-h", "--help"):
+            args = args[1:]
         ctx.allow_interspersed_args = any(arg.startswith(("http://", "https://")) for arg in args)
         if args and not args[0].startswith("-"):
             own = {name: p for p in self.params if isinstance(p, click.Option) for name in p.opts}

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import httpx2
 
 _PATIENCE = 900.0  # seconds that a login waits for the browser
+_WIDE = 80  # characters of a command or address in a table
 _SHOWN = 40
 
 
@@ -52,7 +53,7 @@ def list_server(cli: Cli, *, as_json: bool, config: str | None, root: str | None
                 (
                     server.name,
                     "/".join(server.kinds) if not server.problem else "",
-                    one_line(_target(server))[:80],
+                    _short(one_line(_target(server))),
                     cli.say(f"mcp.from_{'project' if server.project else 'user'}"),
                     _standing(cli, app, server),
                 )
@@ -75,6 +76,10 @@ def _row(app: App, server: Server) -> dict[str, Any]:
         "from": "project" if server.project else "user", "disabled": server.entry.disabled, "problem": server.problem,
         "logged_in": _logged_in(app, server),
     }  # fmt: skip
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDE else f"{text[: _WIDE - 1]}…"
 
 
 def _target(server: Server) -> str:
@@ -102,7 +107,7 @@ def add_server(
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
         raise UsageError("mcp.bad_name", name=name)
     given = words[1:] if words[:1] == ("--",) else words
-    if not given:
+    if not given or given[0].startswith("-"):
         raise UsageError("mcp.needs_target")
     file = settings_file(places(cli.env), config or "")
     if name in _known(cli, config):
@@ -273,7 +278,7 @@ async def _login(cli: Cli, app: App, server: Server) -> int:
         if not done or not asked:
             store.put_back(before)
     if not done:
-        raise UserError("mcp.login_failed", name=server.name, why=one_line(why))
+        raise UserError("mcp.login_failed", name=server.name, why=one_line(why).rstrip("."))
     key = "mcp.login_done" if asked else "mcp.login_not_needed"
     cli.out.line(cli.say(key, name=one_line(server.name), count=count))
     return EXIT_DONE
