@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+from msgspec.structs import replace
+
 from gongfu.core.base import Base
-from gongfu.core.events import Entry, PromptQueued, SessionCreated, TurnStarted
+from gongfu.core.events import Entry, PromptQueued, SessionCreated, ToolFinished, ToolStarted, TurnStarted
 from gongfu.core.guarded import FilesRestored
 
 _TITLE = 72
+_LASTING = frozenset(
+    ["git_branch", "git_commit", "git_push", "git_worktree", "package_install", "run_as_admin", "send_email"]
+)
 
 
 class Turn(Base, frozen=True):
     """One turn of a person. `number` counts from 1, `seq` is the sequence of its start, `time` when that was.
 
     `text` is the whole prompt; a turn that goes on where another stopped has none and the number of that one.
+    `lasting` are the titles of calls that did well and whose effect is more than files here: commits, pushes, mails.
     """
 
     turn: str
@@ -23,6 +29,7 @@ class Turn(Base, frozen=True):
     seq: int
     time: float
     text: str = ""
+    lasting: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -75,6 +82,7 @@ def story(entries: Iterable[Entry], pairs: Mapping[str, Pair]) -> Story:
     undone: set[str] = set()
     givings: list[Giving] = []
     fresh = False
+    begun: dict[str, str] = {}
     of = {pair.before: turn for turn, pair in pairs.items()}
     origins: list[str] = []
     for entry in entries:
@@ -86,6 +94,12 @@ def story(entries: Iterable[Entry], pairs: Mapping[str, Pair]) -> Story:
             case TurnStarted():
                 turns.append(_turn(entry, entry.event, prompts, turns))
                 fresh = fresh or entry.event.turn in pairs
+            case ToolStarted(call=call, name=name) if (
+                name in _LASTING and entry.event.arguments.get("action") != "list"
+            ):
+                begun[call] = entry.event.title or name
+            case ToolFinished(call=call, result=result) if result.status == "done" and call in begun and turns:
+                turns[-1] = replace(turns[-1], lasting=(*turns[-1].lasting, begun.pop(call)))
             case FilesRestored():
                 turn = of.get(entry.event.checkpoint, "")
                 _give(entry.event, turn, givings, undone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 
 import pytest
@@ -101,6 +102,33 @@ def test_undo_and_redo_tell_what_they_did(program: Program, serve: Serve) -> Non
     chinese = program.call("undo", "--lang", "zh")
     assert chinese.out.splitlines()[0] == "已撤销以下各轮的文件改动："
     assert program.call("undo", "--turns", "0").code == 2
+
+
+def test_undo_names_what_a_turn_did_beyond_files(program: Program, serve: Serve) -> None:
+    (program.folder / "a.txt").write_text("one\n")
+    settings = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    for args in (
+        ["init", "-q"],
+        ["config", "user.name", "Ada"],
+        ["config", "user.email", "ada@example.org"],
+        ["add", "."],
+    ):
+        subprocess.run(["git", *args], cwd=program.folder, check=True)
+    subprocess.run(["git", *settings, "commit", "-qm", "First"], cwd=program.folder, check=True)
+    serve(
+        Call("write_file", {"path": "new.txt", "content": "x\n"}),
+        Call("use_tool", {"name": "git_commit", "arguments": {"message": "Second", "paths": ["new.txt"]}}),
+        Call("use_tool", {"name": "git_branch", "arguments": {"action": "list"}}),
+        Call("use_tool", {"name": "git_branch", "arguments": {"action": "create", "name": "main"}}),
+        Say("Done."),
+        Say("further"),
+    )
+    assert program.call("run", "--permission", "full", "Write and commit.").code == 0
+    undone = program.call("undo")
+    lasting = undone.out.partition("Not undone, since it is more than files of this workspace:\n")[2].splitlines()
+    assert lasting[0] == "  commit: Second"
+    assert "branches" not in undone.out
+    assert "Not undone" not in program.call("redo").out
 
 
 def test_who_reads_the_talk_sees_where_it_was_undone(program: Program, serve: Serve) -> None:

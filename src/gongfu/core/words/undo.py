@@ -82,6 +82,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "以下文件在该轮之后被他人改动，保持原样（先 `gongfu redo` 再 `gongfu undo --force` 可一并恢复）：",
     ),
     "uncovered": ("Not in the checkpoints, so not given back:", "不在检查点中，因此没有恢复："),
+    "lasting": (
+        "Not undone, since it is more than files of this workspace:",
+        "以下操作不只是此工作区的文件改动，没有撤销：",
+    ),
     "failed": ("Could not be given back:", "未能恢复："),
     "nothing_given": (
         "Nothing was given back: all that would change was changed by somebody else since. Nothing was touched;"

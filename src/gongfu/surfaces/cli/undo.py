@@ -109,7 +109,10 @@ def fields(given: Given) -> dict[str, Any]:
         "session": given.session,
         "origin": given.origin,
         "done": given.done,
-        "turns": [{"turn": turn.turn, "number": turn.number, "prompt": turn.text} for turn in given.turns],
+        "turns": [
+            {"turn": turn.turn, "number": turn.number, "prompt": turn.text, "lasting": list(turn.lasting)}
+            for turn in given.turns
+        ],
         "prompt": given.prompt,
         "cut": given.cut,
         "files": [{"path": path, "mark": mark} for path, mark in given.marks.items()],
@@ -141,6 +144,8 @@ def lines(cli: Cli, given: Given, *, dry: bool = False) -> list[str]:
     for name, some in ((kept, given.kept), ("uncovered", given.uncovered)):
         if some:
             told += [say(f"undo.{name}"), *_list([clean(path) for path in some], cli)]
+    if given.action != "redo" and (lasting := [one for turn in given.turns for one in turn.lasting]):
+        told += [say("undo.lasting"), *_list([one_line(clean(one), 200) for one in lasting], cli)]
     if given.failed:
         told += [say("undo.failed"), *_list([f"{clean(path)}: {clean(why)}" for path, why in given.failed], cli)]
     if given.done and given.action != "redo" and given.marks:
