@@ -22,7 +22,7 @@ def page(number: int) -> str:
     return "".join(f"page {number} line {n}: the value of {number * 1000 + n} is kept\n" for n in range(70))
 
 
-def opened(tmp_path: Path, steps: list[Any], *, window: int = 20_000) -> tuple[Any, Scripted]:
+def opened(tmp_path: Path, steps: list[Any], *, window: int = 21_000) -> tuple[Any, Scripted]:
     work = tmp_path / "work"
     work.mkdir(exist_ok=True)
     for number in range(FILES):

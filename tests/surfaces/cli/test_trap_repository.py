@@ -131,7 +131,7 @@ def test_a_run_springs_none(trapped: Trapped, serve: Serve, tmp_path: Path) -> N
 
 
 def test_what_is_trusted_takes_effect_and_no_more(trapped: Trapped, serve: Serve) -> None:
-    """Settings that tighten, hooks and git's own hooks; not what loosens, and not what nothing asked for."""
+    """Settings that tighten, hooks, git's own hooks and MCP servers; not what loosens, nor what nothing asked for."""
     assert trapped.run("trust", "--yes").code == 0
     assert trapped.marks == set()
     git(trapped.folder, trapped.git_env, "config", "--unset", "core.excludesFile")
@@ -141,7 +141,7 @@ def test_what_is_trusted_takes_effect_and_no_more(trapped: Trapped, serve: Serve
     assert done.code == 0, done
     marks = trapped.marks
     assert {"hook-pre-commit", "hook-post-commit"} <= marks, (marks, done)
-    others = ("mcp", "claude", "agents", "envrc", "module", "program", "gongfu-tool", "gongfu-command")
+    others = ("claude", "agents", "envrc", "module", "program", "gongfu-tool", "gongfu-command")
     assert not {mark for mark in marks if mark.startswith(others)}, marks
     for name in ("permission.mode", "permission.allow", "sandbox.kind", "sandbox.network", "retention.days"):
         assert f"{name} is not taken" in done.err, done
