@@ -14,6 +14,7 @@ from gongfu.config.load import PROJECT_FILE, Flags, Loaded, load
 from gongfu.config.paths import Places, places
 from gongfu.config.settings import Limits
 from gongfu.core.errors import UsageError
+from gongfu.core.modes import NO_MODE
 from gongfu.core.words import Language, language_of
 from gongfu.engine.limits import LimitSpec
 from gongfu.engine.pending import Answers
@@ -102,7 +103,7 @@ def open(
             work_mode=mode,
         )
     )
-    if mode:
+    if mode and mode != NO_MODE:
         app.get_mode(mode)  # a name that is none is told at once
     return app
 

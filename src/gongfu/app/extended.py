@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from gongfu.core.modes import NO_MODE
+
 if TYPE_CHECKING:
     from gongfu.app.app import App
     from gongfu.app.commands import Expanded
@@ -74,5 +76,5 @@ class Extended:
         """A session that was just opened, in the work mode that the app was opened with."""
         mode = cast("App", self).options.work_mode
         if mode and session.brief is None:
-            session.overlay.set(mode)
+            session.overlay.set("" if mode == NO_MODE else mode)
         return session

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gongfu.engine.session import Session
 
 Make = Callable[[str, Callable[["Session"], Kit]], "Session"]
-ABSENT = "Others were not given to you; do without, and say in your report what could not be done."
+ABSENT = "You were given a part of the tools; do without, and say in your report what could not be done."
 RECALL = "recall"  # every agent's own text is folded at times
 TOO_DEEP = "Sub-agents go no deeper than you are; do it yourself."
 

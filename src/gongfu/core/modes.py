@@ -33,6 +33,9 @@ class Floor(Base, frozen=True):
     tools: tuple[str, ...] = ()
 
 
+NO_MODE = "none"  # what stands for no work mode where one is named
+
+
 class WorkMode(Base, frozen=True):
     """A work mode. `text` are its instructions, `floors` what it may not (a project's adds to that of the mode which
     it replaces). `tools` are names of tools and families that are offered (() for all), `without` those that are not,

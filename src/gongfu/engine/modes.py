@@ -120,7 +120,7 @@ def offered(registry: Registry, mode: WorkMode) -> Registry:
     families = [left for family in registry.shelf.families if (left := _part(family, mode)) is not None]
     own = [t for t in registry if t.spec.name not in (FIND, USE) and _wanted(t.spec.name, "", mode)]
     part = Registry([own], families, pin=mode.pin, missing=registry.missing)
-    others = f"Others are not offered in the work mode {mode.name}; the person can change the mode."
+    others = f"The work mode {mode.name} offers fewer tools; the tool `mode` asks the person for another."
     return part.subset(part.names, others)
 
 

@@ -130,17 +130,17 @@ class ModelTools:
 
         provider = (await self._router.chain("main", ref))[0]
         lines = [provider.info.ref]
-        failed = False
+        failed: list[str] = []
         async with aclosing(probe(provider, deep=False)) as findings:
             async for finding in findings:
-                failed = failed or finding.level == "fail"
+                failed += [finding.label("en")] if finding.level == "fail" else []
                 advice = finding.advice("en")
                 line = (
                     f"{finding.level} {finding.label('en')}: {finding.detail('en')}{f' ({advice})' if advice else ''}"
                 )
                 ctx.output(f"{line}\n")
                 lines.append(line)
-        outcome = _lines(lines, "failed" if failed else "works")
+        outcome = _lines(lines, f"{', '.join(failed)} failed" if failed else "works")
         return Outcome(text=outcome.text, display=outcome.display, status="failed" if failed else "done")
 
     # --- reasoning ---

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gongfu.core.errors import ToolFailure, UserError
+from gongfu.core.modes import NO_MODE
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Tool
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from gongfu.plugins.modes import ModeFiles
 
 YES, NO = "switch", "stay"
-NONE = "none"
+NONE = NO_MODE
 
 
 async def _facts(_owner: ModeTools, args: dict[str, Any]) -> Facts:

@@ -101,7 +101,8 @@ class NotifyTools:
         answer, by = await ctx.ask(
             f"{ask}\n\n{letter.shown()}", options=(send, keep), default=keep
         )  # whatever rules and modes allow: a mail cannot be taken back
-        if answer != send or by != "person":
+        agreed = answer.strip().lower() in (send.lower(), "send", "y", "yes", "是", "好")
+        if not agreed or by != "person":
             who = "the person did not agree" if by == "person" else "nobody was there to agree"
             raise ToolFailure(f"the mail was not sent: {who}")
         try:

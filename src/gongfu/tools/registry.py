@@ -107,8 +107,8 @@ class Registry:
         """A sentence for the model that called a tool which does not exist: the nearest name, and all of them."""
         from difflib import get_close_matches  # only for the rare mistake
 
-        near = get_close_matches(name, (*self._tools, *self.shelf.names), n=1, cutoff=0.5)
+        near = get_close_matches(name, (*self._tools, *self.shelf.names), n=1, cutoff=0.8 if self._absent else 0.5)
         hint = f" Did you mean {near[0]}?" if near else ""
         why = f" {self._absent}" if self._absent else ""
         more = f"; {FIND} names more" if FIND in self._tools else ""
-        return f"There is no tool {name!r}.{hint} The tools are: {', '.join(self._tools)}{more}.{why}"
+        return f"There is no tool {name!r}.{hint}{why} The tools are: {', '.join(self._tools)}{more}."

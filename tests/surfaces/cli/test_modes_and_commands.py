@@ -49,14 +49,22 @@ def test_commands_are_listed_and_shown(program: Program) -> None:
 
 
 def test_a_run_in_a_mode_names_it_and_keeps_to_it(program: Program, serve: Serve) -> None:
-    serve(Call("shell", {"command": "touch made"}), Say("Done."), Say("Again."))
+    serve(
+        Call("shell", {"command": "touch made"}), Call("edit_file", {"path": "a", "old": "b", "new": "c"}),
+        Say("Done."), Say("Again."), Say("Free."),
+    )  # fmt: skip
     done = program.call("run", "--mode", "review", "--permission", "full", "Do it")
     assert done.code == 0, done
     assert "work mode: review" in done.err
-    assert "the work mode review" in done.err
+    assert "the work mode review does not run" in done.err
+    assert "`--mode` chooses another, or none" in done.err  # the way out
+    assert "There is no tool 'edit_file'. The work mode review offers fewer" in done.err
     assert not (program.folder / "made").exists()
     again = program.call("--continue", "And now?", "--permission", "full")
     assert "work mode: review" in again.err  # it stays with the session
+    left = program.call("--continue", "Free now?", "--mode", "none")
+    assert left.code == 0, left
+    assert "work mode" not in left.err
     wrong = program.call("run", "--mode", "reveiw", "Do it")
     assert wrong.code == 2
     assert "review" in wrong.err

@@ -65,8 +65,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "查看一个命令：如何输入、该轮的限制、正文。",
     ),
     "opt_mode": (
-        "The work mode: design, develop, test, review, docs, devops or one of your own; see `gongfu modes`.",
-        "工作模式：design、develop、test、review、docs、devops 或自定义模式；见 `gongfu modes`。",
+        "The work mode: design, develop, test, review, docs, devops, one of your own, or none; see `gongfu modes`.",
+        "工作模式：design、develop、test、review、docs、devops、自定义模式或 none（不用）；见 `gongfu modes`。",
     ),
     "tools": (
         "List the tools: which there are, what each does, what is missing here.",

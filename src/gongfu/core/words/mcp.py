@@ -42,14 +42,14 @@ TEXT: dict[str, tuple[str, str]] = {
     "removed": ("{name} was removed from {file}.", "已从 {file} 移除 {name}。"),
     "not_yours": (
         "{name} does not stand in your settings but in {file}; take it out there. Nothing was changed.",
-        "{name} 不在您的设置中，而在 {file} 中；请在那里删除。没有任何改动。",
+        "{name} 不在你的设置中，而在 {file} 中；请在那里删除。没有任何改动。",
     ),
     "untrusted": (
         "{file} names servers too; they count once the folder is trusted: gongfu trust",
         "{file} 也列出了服务器；信任该文件夹后才会生效：gongfu trust",
     ),
     "from_project": ("project", "项目"),
-    "from_user": ("yours", "您的"),
+    "from_user": ("yours", "你的"),
     "logged_in": ("logged in", "已登录"),
     "login_hint": ("it needs a login: gongfu mcp login {name}", "需要登录：gongfu mcp login {name}"),
     "tools_count": ("{count} tools", "{count} 个工具"),
@@ -65,7 +65,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "login_wait": ("Waiting for the browser (Ctrl-C to give up) …", "正在等待浏览器（按 Ctrl-C 放弃）…"),
     "login_page": (
         "You are logged in. You can close this page and go back to the terminal.",
-        "登录已返回。您可以关闭此页面，回到终端。",
+        "登录已返回。你可以关闭此页面，回到终端。",
     ),
     "login_done": ("Logged in to {name}; it has {count} tools.", "已登录 {name}；它有 {count} 个工具。"),
     "login_not_needed": (

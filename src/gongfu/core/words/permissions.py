@@ -29,16 +29,22 @@ TEXT = {
     "denied_by_rule": ("the rule {about} forbids it", "规则 {about} 禁止此操作"),
     "asked_by_rule": ("the rule {about} asks for consent", "规则 {about} 要求先征得同意"),
     "asked_by_hook": ("a hook asks for consent: {about}", "钩子要求先征得同意：{about}"),
-    "mode_no_changes": ("the work mode {about} changes no files", "工作模式 {about} 不修改任何文件"),
+    "mode_no_changes": (
+        "the work mode {about} changes no files; `--mode` chooses another, or none",
+        "工作模式 {about} 不修改任何文件；可用 `--mode` 换一个，或用 none 退出",
+    ),
     "mode_elsewhere": (
         "outside of what the work mode changes freely: {about}",
         "不在该工作模式可自由修改的范围内：{about}",
     ),
     "mode_commands": (
-        "the work mode {about} does not run commands of this kind",
-        "工作模式 {about} 不运行这类命令",
+        "the work mode {about} does not run commands of this kind; `--mode` chooses another, or none",
+        "工作模式 {about} 不运行这类命令；可用 `--mode` 换一个，或用 none 退出",
     ),
-    "mode_denies": ("the work mode {about} forbids it", "工作模式 {about} 禁止此操作"),
+    "mode_denies": (
+        "the work mode {about} forbids it; `--mode` chooses another, or none",
+        "工作模式 {about} 禁止此操作；可用 `--mode` 换一个，或用 none 退出",
+    ),
     "mode_asks": ("the work mode {about} asks for consent", "工作模式 {about} 要求先征得同意"),
     "command_tools": ("not among the tools of the command {about}", "不在命令可用的工具之列：{about}"),
     "rated_read": ("it reads", "它会读取内容"),

@@ -23,7 +23,7 @@ TEXT = {
     ),
     "unknown_near": (
         "No provider is called {name!r} (model {ref!r}). Did you mean {near}? Nothing was sent.",
-        "没有名为 {name!r} 的提供商（模型 {ref!r}）。您是否想用 {near}？未发送任何内容。",
+        "没有名为 {name!r} 的提供商（模型 {ref!r}）。你是否想用 {near}？未发送任何内容。",
     ),
     "unknown_provider": (
         "No provider is known for the model {ref!r}. Nothing was sent. Write provider/model with one of {known}, "
