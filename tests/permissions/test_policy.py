@@ -76,6 +76,13 @@ def test_modes(facts: CallFacts, plan: str, ask: str, edits: str, auto: str, ful
     assert [decide(facts, mode).verdict for mode in MODES] == [plan, ask, edits, auto, full]
 
 
+def test_a_file_of_the_workspace_is_asked_for_by_its_short_name() -> None:
+    """What a grant remembers is whole all the same."""
+    (need,) = decide(WRITE, "ask", rules()).needs
+    assert (need.text, need.key, need.about) == ("a", "w:/w/a", "/w/a")
+    assert decide(OUT, "ask", rules()).needs[0].text == "/etc/hosts"
+
+
 @pytest.mark.parametrize("rating", ["outside", "network", "credential"])
 def test_a_sandbox_that_covers_it_lets_auto_run_it_and_holds_it(rating: Rating) -> None:
     call = shell("x", Part(text="x", ratings=(rating, "run")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,30 @@ async def test_commit_takes_the_named_files_with_the_persons_name(tmp_path: Path
     assert sh(work, "git", "log", "-1", "--format=%an|%B").startswith("Ada|Change\n\nReason.")
     assert sh(work, "git", "status", "--porcelain") == ""
     assert played.started[0].title == "commit: Change"
+
+
+async def test_a_change_of_the_same_size_in_the_same_moment_is_committed(tmp_path: Path) -> None:
+    work = repository(tmp_path)
+    sh(work, "git", "config", "core.trustctime", "false")
+    path = work / "a.txt"
+    path.write_text("first!\n")
+    at = 1_700_000_000 * 10**9  # as coarse clocks have it: index and file of one moment
+    os.utime(path, ns=(at, at))
+    sh(work, "git", "add", "a.txt")
+    sh(work, "git", "commit", "-qm", "First")
+    path.write_text("second\n")
+    os.utime(path, ns=(at, at))
+    os.utime(work / ".git/index", ns=(at, at))
+    assert "  M a.txt" in await call(work, "git_commit", message="Second", all=True)
+
+
+async def test_a_commit_says_what_it_left_out(tmp_path: Path) -> None:
+    work = repository(tmp_path)
+    for name in ("a.txt", "b.txt", "新.txt"):
+        (work / name).write_text("changed here\n")
+    told = await call(work, "git_commit", message="One", paths=["a.txt"])
+    assert "[not in it, changed: b.txt; untracked: 新.txt]" in told
+    assert "not in it" not in await call(work, "git_commit", message="All", paths=["."])
 
 
 async def test_a_commit_tells_renames_as_git_does(tmp_path: Path) -> None:

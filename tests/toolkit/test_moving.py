@@ -244,6 +244,7 @@ async def test_secrets_and_places_are_named_for_the_policy(bench: Bench) -> None
     assert not any(path.startswith(f"{root}/d") for path in copied.below)
     assert f"{root}/d/.env" in moved.below
     deleted = await bench.facts("delete_file", paths=["d"])
+    assert deleted.preview["items"][0].startswith("- d/ (")
     assert f"{root}/d/.env" in deleted.writes
 
 

@@ -245,7 +245,13 @@ def _paths(facts: CallFacts, mode: Mode, rules: Rules) -> Iterable[Need]:
             rule = "outside_write" if path.write else "outside_read"
             yield Need(key=key, text=path.path, rule=rule, about=path.path)
         elif path.write and mode == "ask":
-            yield Need(key=key, text=path.path, rule="write", about=path.path)
+            yield Need(key=key, text=_shown(path.path, rules.root), rule="write", about=path.path)
+
+
+def _shown(path: str, root: str) -> str:
+    """A path below the root of the workspace as a person reads it."""
+    top = root.rstrip("/\\")
+    return path[len(top) + 1 :] if top and path.startswith((f"{top}/", f"{top}\\")) else path
 
 
 def _others(facts: CallFacts, rules: Rules) -> Iterable[Need]:

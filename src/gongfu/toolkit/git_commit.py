@@ -15,7 +15,7 @@ from gongfu.core.display import Display
 from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import find, redact
 from gongfu.toolkit.counts import counted
-from gongfu.toolkit.git_read import status_of
+from gongfu.toolkit.git_read import Status, status_of
 from gongfu.toolkit.git_run import GIT, Git, Repo, change_facts, cut_lines, fields, raw, strings
 from gongfu.toolkit.programs import Ran
 from gongfu.tools.decorator import tool
@@ -101,7 +101,9 @@ class GitCommits:
         try:
             if staging:
                 with suppress(FileNotFoundError):
-                    await anyio.to_thread.run_sync(shutil.copyfile, repo.git_dir / "index", index)
+                    await anyio.to_thread.run_sync(
+                        shutil.copy2, repo.git_dir / "index", index
+                    )  # its time too: git tells by it what may have changed
                 ran = await self._staged(repo, ctx, index, *staging)
                 if not ran.ok:
                     raise ToolFailure(f"nothing was staged or committed; git: {_words(ran)}")
@@ -172,13 +174,26 @@ class GitCommits:
         hooks, left = cut_lines(said, 60, 6000)
         head = f"{'Amended' if amend else 'Committed'} {commit} {subject}\nby {author}, {counted(len(rows), 'file')}:"
         notes = [f"hooks said:\n{hooks}" + (f"\n[{left} more lines]" if left else "")] if hooks else []
-        notes += [note for note in (self._git.unrun_hooks(repo), done.note) if note]
+        rest = _rest(await status_of(self._git, repo, ctx, []))
+        notes += [note for note in (rest, self._git.unrun_hooks(repo), done.note) if note]
         text = "\n".join([head, *files, *notes])
         display: Display = {
             "kind": "command", "command": f"git commit: {subject}", "cwd": str(repo.cwd), "code": 0,
             "output": "\n".join([*files, *notes]), "note": "", "summary": f"{commit}, {counted(len(rows), 'file')}",
         }  # fmt: skip
         return Outcome(text=text, display=display)
+
+
+def _rest(status: Status) -> str:
+    """What a commit left out; "" when nothing is left."""
+    groups = (("changed", (*status.staged, *status.unstaged)), ("untracked", status.untracked))
+    said = [
+        f"{name}: {', '.join(e.partition(' ')[2] if name == 'changed' else e for e in some[:10])}"
+        + f" and {len(some) - 10} more" * (len(some) > 10)
+        for name, some in groups
+        if some
+    ]
+    return f"[not in it, {'; '.join(said)}]" if said else ""
 
 
 def _rows(entries: list[str]) -> Iterator[str]:

@@ -11,9 +11,9 @@ from typing import Any
 
 import anyio.to_thread
 
-from gongfu.core.display import text_display
+from gongfu.core.display import Display, text_display
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.entries import MOST_BELOW, Entries, Entry
+from gongfu.toolkit.entries import MOST_BELOW, Below, Entries, Entry
 from gongfu.toolkit.files import check_fresh
 from gongfu.toolkit.grep import in_thread
 from gongfu.toolkit.places import explained
@@ -148,15 +148,18 @@ class MoveTools:
         below = [self._entries.below(entry, write=True) for entry in found]
         writes = tuple(dict.fromkeys([*(str(e.path) for e in found), *(p for b in below for p in b.protected)]))
         title = found[0].shown if len(found) == 1 else f"{len(found)} paths"
+        items = [_leaving(entry, b) for entry, b in zip(found, below, strict=True)]
+        preview: Display = {"kind": "list", "items": items, "total": len(items)}
         facts = Facts(
-            access=("write",), paths=writes, writes=writes, below=tuple(f for b in below for f in b.files), title=title
-        )
+            access=("write",), paths=writes, writes=writes, below=tuple(f for b in below for f in b.files), title=title,
+            preview=preview,
+        )  # fmt: skip
         if not args.get("forever"):
             return facts
         command = shlex.join(["rm", "-rf", "--", *(str(entry.path) for entry in found)])
         return Facts(
             access=("write", "execute"), paths=writes, writes=writes, below=facts.below, title=title, command=command,
-            cwd=str(self._workspace.directory),
+            cwd=str(self._workspace.directory), preview=preview,
         )  # fmt: skip
 
     def _delete_claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:
@@ -215,6 +218,14 @@ class MoveTools:
         if what.files + what.folders > MOST_BELOW:
             return False
         return all(s.st_size <= _KEPT_FILE and ".git" not in p.parts for p, s in moves.entries(entry.path))
+
+
+def _leaving(entry: Entry, below: Below) -> str:
+    """A path that is to be deleted, with how much lies in it, for who is asked."""
+    if not entry.is_folder:
+        return f"- {entry.shown}"
+    more = "+" if len(below.files) + len(below.folders) >= MOST_BELOW else ""
+    return f"- {entry.shown}/ ({len(below.files):,}{more} file{'' if len(below.files) == 1 else 's'})"
 
 
 def _told(
