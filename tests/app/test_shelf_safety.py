@@ -264,6 +264,22 @@ async def test_a_mode_lets_through_what_its_row_says_and_nothing_else(hostile: H
         }
 
 
+@pytest.mark.parametrize("mode", ["ask", "edits", "auto"])
+async def test_formatters_write_through_no_link_that_leads_out(tmp_path: Path, mode: str) -> None:
+    hostile = Hostile(tmp_path)
+    for name in ("pyproject.toml", "package.json", "go.mod", "Cargo.toml"):
+        (hostile.work / name).unlink()
+    (hostile.work / "pyproject.toml").write_text('[project]\nname = "x"\nversion = "1"\n')
+    (hostile.work / "requirements.txt").write_text("")
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("format_code", {}), ("auto_fix", {}), ("lint", {}), ("review_code", {"paths": ["."], "lint": True}),
+    ]  # fmt: skip
+    before = hostile.state()
+    ended = await attack(hostile, calls, permission=mode)
+    assert [e.result.status for e in ended] == ["refused"] * len(calls), [e.result.text for e in ended]
+    assert hostile.state() == before
+
+
 def test_the_rows_name_tools_that_there_are() -> None:
     every = {name for names in SHELF.values() for name in names} | {"web_fetch"}
     assert {row.tool for row in (*READS, *RUNS, *CHANGES)} <= every
@@ -344,47 +360,3 @@ async def test_a_denied_host_is_reached_by_no_redirect_and_no_page() -> None:
         ("10.0.0.1", 81, ""),
     ):  # fmt: skip
         assert reach.judge(host, port, await reach.addresses(host, port)) == kind
-
-
-# --- consent ----------------------------------------------------------------------------------------------------------
-
-
-async def test_sessions_of_other_projects_are_told_of_and_exported_with_consent_only(tmp_path: Path) -> None:
-    home = tmp_path / "own"
-    ids: list[str] = []
-    for name in ("one", "two"):
-        work = tmp_path / name
-        work.mkdir()
-        asks = [("history", {"everywhere": True}), ("history", {})]
-        asks += [
-            (tool, {"session": ids[0], **more})
-            for tool, more in (("history", {}), ("export_session", {"path": "s.md"}))
-            if ids
-        ]
-        cast = Cast([*(Call("use_tool", {"name": n, "arguments": a}) for n, a in asks), Say("Done.")])
-        async with opened(work, cast, home=home, yes=True) as app:
-            session = await app.session()
-            ids.append(session.id)
-            await (await session.prompt("The pass phrase is sesame"))
-        found = [r.status for r in results(cast.asked[""][-1])]
-        assert found == ["refused", "done", *["refused"] * (2 if len(ids) == 2 else 0)]
-    assert not (tmp_path / "two" / "s.md").exists()
-
-
-async def test_a_check_that_was_changed_after_it_was_agreed_to_is_not_run(tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    work.mkdir()
-    step = {"id": "a", "text": "t", "check": "true"}
-    cast = Cast([Say("Done.")])
-    async with opened(work, cast, home=tmp_path / "own") as app:
-        session = await app.session()
-        plan = session.kit.registry.get("plan")
-        assert plan is not None
-        await plan.run({"action": "create", "name": "p", "goal": "g", "steps": [step]}, None)  # type: ignore[arg-type]
-        assert (await plan.facts({"action": "run", "name": "p"})).command == "true"
-        changed = {"action": "replace", "name": "p", "step": "a", "steps": [step | {"check": "touch planted"}]}
-        await plan.run(changed, None)  # type: ignore[arg-type]
-        with pytest.raises(Exception, match="changed since the call was judged"):
-            await plan.run({"action": "run", "name": "p"}, None)  # type: ignore[arg-type]
-        await session.close()
-    assert not (work / "planted").exists()

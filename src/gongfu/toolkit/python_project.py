@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.places import Places, unasked
 from gongfu.toolkit.programs import Programs
 from gongfu.tools.protocol import Claim, Facts
+from gongfu.workspace.ignore import walk
 from gongfu.workspace.root import Located, Workspace
 
 _MARKS = (
@@ -26,6 +27,8 @@ _INDEXES = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_
 _BIN = "Scripts" if sys.platform == "win32" else "bin"
 _EXE = ".exe" if sys.platform == "win32" else ""
 _LOCKS = {"poetry.lock": "poetry", "uv.lock": "uv", "pdm.lock": "pdm"}
+_ENTRIES = 20_000
+_LINKS = 200
 _MOST = 1 << 20  # bytes of a file of settings
 
 
@@ -207,6 +210,17 @@ def command_preview(command: str, cwd: Path) -> dict[str, Any]:
 def python_of(env: Path) -> Path:
     """The interpreter of an environment."""
     return env / _BIN / f"python{_EXE}"
+
+
+def led_out(places: Sequence[Path], suffixes: Collection[str], workspace: Workspace) -> tuple[str, ...]:
+    """Files outside the workspace, and secrets, that links below the folders `places` lead to: formatters and linters
+    read and write through them."""
+    found: dict[str, None] = {}
+    for place in places:
+        for path in walk(place, workspace, limit=_ENTRIES) if place.is_dir() else ():
+            if path.suffix in suffixes and path.is_symlink() and not unasked(path, workspace):
+                found[os.path.realpath(path)] = None
+    return tuple(found)[:_LINKS]
 
 
 def is_own(env: Path) -> bool:

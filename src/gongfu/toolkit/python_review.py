@@ -49,6 +49,7 @@ class Reviews:
         if not args.get("lint"):
             return Facts(access=("read",), paths=paths, title=title)
         facts = await self._style.lint.facts({"paths": args.get("paths"), "cwd": args.get("cwd") or ""})
+        paths = tuple(dict.fromkeys((*paths, *facts.paths)))
         return Facts(access=("read", "execute"), paths=paths, command=facts.command, cwd=facts.cwd, title=title,
                      preview=facts.preview)  # fmt: skip
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import anyio.to_thread
+from msgspec.structs import replace
 
 from gongfu.core.base import Base
 from gongfu.core.display import Display, diff_display, text_display
@@ -18,7 +19,7 @@ from gongfu.core.secrets import redact
 from gongfu.toolkit.diffs import diff_of
 from gongfu.toolkit.git_run import strings
 from gongfu.toolkit.python_findings import KINDS, Finding, findings_in
-from gongfu.toolkit.python_project import Project, Projects, everything, table
+from gongfu.toolkit.python_project import Project, Projects, everything, led_out, table
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Facts, Outcome
 from gongfu.workspace.ignore import walk
@@ -28,6 +29,7 @@ Linter = Literal["ruff", "flake8", "pyright", "mypy", "eslint", "go", "clippy"]
 _PYTHON = frozenset({".py", ".pyi", ".ipynb"})
 _SCRIPT = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"})
 _PRETTY = _SCRIPT | {".css", ".scss", ".less", ".html", ".json", ".yaml", ".yml", ".md", ".graphql"}
+_TOUCHED = _PYTHON | _PRETTY | {".go", ".rs"}
 _FILES = 20_000
 _BYTES = 64 << 20
 _SHOWN = 40_000  # characters of a diff for the model
@@ -57,7 +59,14 @@ class Style:
         given = self._projects.located(strings(args.get("paths")))
         command = " ; ".join(shlex.join(step.argv) for step in steps(project, given))
         title = " ".join([what, *(one.shown for one in given)])
-        return self._projects.facts(project, command, title=title, given=given, writes=writes)
+        facts = self._projects.facts(project, command, title=title, given=given, writes=writes)
+        places = [Path(place) for place in self._places(project, given)]
+        more = await anyio.to_thread.run_sync(
+            led_out, places, _TOUCHED, self._projects.workspace, abandon_on_cancel=True
+        )
+        if not more:
+            return facts
+        return replace(facts, paths=(*facts.paths, *more), writes=(*facts.writes, *(more if writes else ())))
 
     # --- format_code ----------------------------------------------------------------------------------------------
 

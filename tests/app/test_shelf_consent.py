@@ -1,0 +1,54 @@
+"""What tools on the shelf may do only after a person agreed to that very thing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gongfu.models.scripted import Call, Say
+
+from .cast import Cast, opened, results
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_sessions_of_other_projects_are_told_of_and_exported_with_consent_only(tmp_path: Path) -> None:
+    home = tmp_path / "own"
+    ids: list[str] = []
+    for name in ("one", "two"):
+        work = tmp_path / name
+        work.mkdir()
+        asks = [("history", {"everywhere": True}), ("history", {})]
+        asks += [
+            (tool, {"session": ids[0], **more})
+            for tool, more in (("history", {}), ("export_session", {"path": "s.md"}))
+            if ids
+        ]
+        cast = Cast([*(Call("use_tool", {"name": n, "arguments": a}) for n, a in asks), Say("Done.")])
+        async with opened(work, cast, home=home, yes=True) as app:
+            session = await app.session()
+            ids.append(session.id)
+            await (await session.prompt("The pass phrase is sesame"))
+        found = [r.status for r in results(cast.asked[""][-1])]
+        assert found == ["refused", "done", *["refused"] * (2 if len(ids) == 2 else 0)]
+    assert not (tmp_path / "two" / "s.md").exists()
+
+
+async def test_a_check_that_was_changed_after_it_was_agreed_to_is_not_run(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    step = {"id": "a", "text": "t", "check": "true"}
+    cast = Cast([Say("Done.")])
+    async with opened(work, cast, home=tmp_path / "own") as app:
+        session = await app.session()
+        plan = session.kit.registry.get("plan")
+        assert plan is not None
+        await plan.run({"action": "create", "name": "p", "goal": "g", "steps": [step]}, None)  # type: ignore[arg-type]
+        assert (await plan.facts({"action": "run", "name": "p"})).command == "true"
+        changed = {"action": "replace", "name": "p", "step": "a", "steps": [step | {"check": "touch planted"}]}
+        await plan.run(changed, None)  # type: ignore[arg-type]
+        with pytest.raises(Exception, match="changed since the call was judged"):
+            await plan.run({"action": "run", "name": "p"}, None)  # type: ignore[arg-type]
+        await session.close()
+    assert not (work / "planted").exists()
