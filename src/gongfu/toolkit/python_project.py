@@ -233,7 +233,7 @@ def read_toml(path: Path, workspace: Workspace | None) -> tuple[dict[str, Any], 
     import tomllib  # only when a project is looked at
 
     if workspace is not None and not unasked(path, workspace):
-        return {}, f"{path.name} is a link out of the workspace or to a secret, and is not read"
+        return {}, f"{path.name} is not read: it leads out of the workspace, is a secret, or a rule forbids it"
     try:
         with path.open("rb") as file:
             text = file.read(_MOST).decode("utf-8")
