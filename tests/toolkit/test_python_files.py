@@ -316,7 +316,7 @@ async def test_batch_counts_compiles_lints_and_formats(tmp_path: Path) -> None:
     rows = [line.split() for line in (await call(work, "batch", action="count", glob="src/*")).splitlines()]
     assert rows[1:3] == [[".py", "2", "2", "1", "1"], [".js", "1", "1", "0", "0"]]
     assert "invalid-syntax" in await call(work, "batch", action="lint", glob="src/*.py")
-    assert "ruff format ended with code 2" in await call(work, "batch", action="format", glob="src/*.py")
+    assert "ruff format failed with code 2" in await call(work, "batch", action="format", glob="src/*.py")
     facts = await tools(work)["batch"].facts({"action": "format", "glob": "src/a.py"})
     assert facts.writes == (str(work / "src/a.py"),)
     assert facts.command.endswith("format -- src/a.py")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -259,3 +260,20 @@ async def test_a_build_that_fetches_asks_for_the_hosts(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ToolFailure, match="nothing to build here"):
         await call(tmp_path / "empty", "build_package")
+
+
+async def test_a_linter_that_fails_says_why_and_other_languages_are_not_missed(tmp_path: Path) -> None:
+    work = tmp_path / "crate"
+    (work / ".git").mkdir(parents=True)
+    put(work, {"Cargo.toml": '[package]\nname = "x"\n', "src/lib.rs": "\n"})
+    cargo = tmp_path / "bin/cargo"
+    cargo.parent.mkdir()
+    cargo.write_text("#!/bin/sh\necho 'error: no toolchain'\nseq 40\nexit 1\n")
+    cargo.chmod(0o755)
+    env = person(tmp_path)
+    played = await play(work, ("lint", {}), env={**env, "PATH": f"{cargo.parent}{os.pathsep}{env['PATH']}"})
+    assert played.status == "failed"
+    lines = played.text.splitlines()
+    assert lines[:2] == ["clippy failed with code 1:", "error: no toolchain"]
+    assert lines[-1] == "40"
+    assert len(lines) < 20

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from gongfu.core.base import Base
+from gongfu.core.secrets import redact
 
 _WIDE = 400
 
@@ -94,3 +95,10 @@ def _relative(path: str, root: Path) -> str:
         return path
     shown = os.path.relpath(path, root)
     return path if shown.startswith("..") else Path(shown).as_posix()
+
+
+def said_by(name: str, code: int, text: str) -> list[str]:
+    """What a program said that failed: its beginning, where the reason stands, and its end."""
+    lines = redact(text).strip().splitlines()
+    some = lines if len(lines) <= 16 else [*lines[:9], f"[{len(lines) - 15} lines left out]", *lines[-6:]]
+    return [f"{name} failed with code {code}:", *some]

@@ -18,7 +18,7 @@ from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import redact
 from gongfu.toolkit.diffs import diff_of
 from gongfu.toolkit.git_run import strings
-from gongfu.toolkit.python_findings import KINDS, Finding, findings_in
+from gongfu.toolkit.python_findings import KINDS, Finding, findings_in, said_by
 from gongfu.toolkit.python_project import Project, Projects, everything, led_out, table
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Facts, Outcome
@@ -224,14 +224,14 @@ class Style:
             code, text = await self._run(step, project, ctx)
             found = findings_in(step.name, text, project.root)
             total += len(found)
-            lines += _account(step.name, found)
-            if code not in step.fine or (code and not found):
+            if failed := code not in step.fine or (code and not found):
                 broken += 1
-                lines += [f"{step.name} ended with code {code}:", *redact(text).strip().splitlines()[-15:]]
+            lines += _account(step.name, found) if found or not failed else []
+            lines += said_by(step.name, code, text) if failed else []
         absent = self._absent(project) if not tools else []
         lines += [f"[configured, but not installed: {', '.join(absent)}]"] * bool(absent)
         text = redact("\n".join(lines))
-        summary = f"{total} finding{'s' * (total != 1)}"
+        summary = "failed" if broken and not total else f"{total} finding{'s' * (total != 1)}"
         return Outcome(
             text=text, display=text_display(text, summary), status="failed" if broken and not total else "done"
         )
@@ -258,7 +258,9 @@ class Style:
 
     def _absent(self, project: Project) -> list[str]:
         """Linters that the project has settings for, and that are not installed."""
-        names = self._configured(project, python=True, script=True)
+        root = [str(project.root)]
+        python = _of(root, _PYTHON, project, "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini")
+        names = self._configured(project, python=bool(python), script=project.has("package.json"))
         return [name for name in names if name not in ("go", "clippy") and not self._projects.program(project, name)]
 
     def _configured(self, project: Project, *, python: bool, script: bool) -> list[str]:
@@ -309,7 +311,7 @@ class Style:
                 lines += [*_account(step.name, found, "left"), ""]
             elif code not in (0, 1) or (code and not found):
                 broken = True
-                lines += [f"{step.name} ended with code {code}:", *redact(text).strip().splitlines()[-20:], ""]
+                lines += [*said_by(step.name, code, text), ""]
         after = await anyio.to_thread.run_sync(lambda: dict(self._contents(places, ends)))
         return await anyio.to_thread.run_sync(self._difference, before, after, lines, what, broken)
 

@@ -36,7 +36,7 @@ class Lines:
     def outline(self, path: str) -> list[str]:
         """The symbols of a file, those inside others indented."""
         facts = self._code.files[path]
-        lines = [f"{self.path(path)} ({facts.language}, {facts.lines} lines)"]
+        lines = [f"{self.path(path)} ({facts.language}, {counted(facts.lines, 'line')})"]
         if facts.problem:
             return [*lines, f"  [not read: {facts.problem}]"]
         depths: list[int] = []
