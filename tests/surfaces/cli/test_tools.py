@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -45,6 +46,9 @@ def test_a_page_shows_what_a_tool_takes(program: Program) -> None:
     data = json.loads(program.call("tools", "show", "read_file", "--json").out)
     assert data["parameters"]["required"] == ["path"]
     assert data["available"] is True
+    for name in ("reasoning", "weather", "models", "mouse"):
+        page = program.call("tools", "show", name, "--lang", "zh", DISPLAY="", WAYLAND_DISPLAY="").out
+        assert not re.search(r"(?m)^  \w+  \||\|  |a display", page), page  # no empty choice, no English in between
     missing = program.call("tools", "show", "redd_file")
     assert (missing.code, "did you mean read_file" in missing.err) == (2, True)
 

@@ -34,8 +34,10 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "refused": ("{tool} was not run: {why}.", "没有运行 {tool}：{why}。"),
     "needs_consent": (
-        "{tool} was not run: {why}. Run it at a terminal to be asked, or with `--yes` for what stays in the workspace.",
-        "没有运行 {tool}：{why}。请在终端中运行以便询问，或用 `--yes` 允许不超出工作区的内容。",
+        "{tool} was not run: {why}. Run it at a terminal to be asked, or with `--yes` for what stays in the workspace, "
+        "`--permission full` for anything.",
+        "没有运行 {tool}：{why}。请在终端中运行以便询问，或用 `--yes` 允许不超出工作区的内容，"
+        "用 `--permission full` 允许一切。",
     ),
     "images": ("With {count} image(s), which a terminal does not show.", "含 {count} 张图片，终端不显示。"),
     "none_fits": ("No tool fits these words.", "没有符合这些词的工具。"),
@@ -44,6 +46,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "something here (`gongfu tools doctor`).",
         "共 {count} 个工具；● {core} 个随每次请求发送，其余按需查找；✗ {lacking} 个在此缺少条件（`gongfu tools doctor`）。",
     ),
+    "display": ("a display", "显示器（图形桌面）"),
     "lacks": ("{what} is missing, for: {tools}", "缺少 {what}，影响：{tools}"),
     "works": ("{works} of {count} tools work here.", "{count} 个工具中有 {works} 个可在此使用。"),
     "required": ("required", "必填"),

@@ -187,8 +187,11 @@ def doctor(cli: Cli, *, as_json: bool, config: str | None, root: str | None) -> 
         rows = [{"lacks": what, "install": how, "tools": names} for (what, how), names in lacking.items()]
         cli.out.line(to_json({"type": "tools_doctor", "tools": len(entries), "works": works, "missing": rows}))
         return 0
+    from gongfu.surfaces.cli.tools_page import lacking as told_lacking
+
     for (what, how), names in lacking.items():
-        cli.out.line(f"{cli.out_style.yellow('!')} {cli.say('tools.lacks', what=what, tools=', '.join(names))}")
+        said = cli.say("tools.lacks", what=told_lacking(cli, what), tools=", ".join(names))
+        cli.out.line(f"{cli.out_style.yellow('!')} {said}")
         if how:
             cli.out.line(f"    {cli.out_style.cyan(how)}")
     cli.out.line(cli.say("tools.works", works=works, count=len(entries)))

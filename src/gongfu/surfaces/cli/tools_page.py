@@ -37,15 +37,20 @@ def page(cli: Cli, entry: Entry) -> Iterator[str]:
     yield say("tools.access", access=say("permissions.and").join(say(f"tools.access_{a}") for a in spec.access))
     yield say("tools.carried" if entry.core else "tools.disclosed", tokens=schema_tokens(entry))
     if entry.lacks:
-        yield style.yellow(say("tools.misses", what=entry.lacks))
+        yield style.yellow(say("tools.misses", what=lacking(cli, entry.lacks)))
         if entry.install:
             yield f"    {style.cyan(entry.install)}"
+
+
+def lacking(cli: Cli, what: str) -> str:
+    """What a tool lacks, in the person's language: most of it are names."""
+    return what.replace("a display", cli.say("tools.display"))
 
 
 def kind_of(schema: dict[str, Any]) -> str:
     """The type of a parameter in a word or two."""
     if "enum" in schema:
-        return " | ".join(str(value) for value in schema["enum"])
+        return " | ".join(str(value) for value in schema["enum"] if value != "")  # "" is the same as none at all
     kind = schema.get("type", "")
     if isinstance(kind, list):
         return " | ".join(map(str, cast("list[Any]", kind)))
