@@ -48,6 +48,7 @@ async def test_a_step_is_done_only_when_its_check_passes(work: Path) -> None:
     assert played.status == "failed"
     assert "[failed: exit 1]" in played.text
     assert "[!] s1" in played.text
+    assert played.finished[-1].display["items"][0]["text"] == "s1: Write the code ✗ check failed: exit 1"
     (work / "code.txt").write_text("ok\n")
     played = await play(work, step(action="run"), step(action="resume"), step(action="run"))
     assert "[passed]" in played.results[0].text

@@ -221,12 +221,16 @@ def _next(plan: Plan) -> str:
 
 
 def _shown(plan: Plan, more: str = "") -> Outcome:
-    items = [{"text": f"{step.id}: {step.text}", "status": _shown_status(step)} for step in plan.steps]
+    items = [{"text": f"{step.id}: {step.text}{_trouble(step)}", "status": _shown_status(step)} for step in plan.steps]
     text = outline(plan)
     return Outcome(
         text=f"{text}\n{more}" if more else text,
         display={"kind": "todo", "items": items, "summary": f"{plan.name}, {_summary(plan)}"},
     )
+
+
+def _trouble(step: Step) -> str:
+    return f" ✗ {step.note}" if step.status == "failed" else ""
 
 
 def _shown_status(step: Step) -> str:

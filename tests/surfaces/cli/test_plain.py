@@ -217,6 +217,8 @@ def test_a_refusal_is_told_to_the_person_in_their_language(display: Display, eng
         ("created 试验; still on main", "created 试验; still on main", "已新建 试验，仍在 main"),
         ("Nothing changed.", "Nothing changed.", "没有变化"),
         ("no problems", "no problems", "没有问题"),
+        ("3 packages in .venv", "3 packages in .venv", ".venv 中有 3 个包"),
+        ("added 笔记", "added 笔记", "已添加 笔记"),
         ("something new", "something new", "something new"),
     ],
 )

@@ -23,7 +23,7 @@ TEXT = {
     "shell_publishes": ("{about} publishes something", "{about} 会对外发布内容"),
     "shell_sql": ("the statement given to {about} drops or changes data", "交给 {about} 的语句会删除或更改数据"),
     "command": ("a command is to run", "将运行一条命令"),
-    "write": ("a file is to be changed", "将修改文件"),
+    "write": ("it changes files", "将改动文件"),
     "beyond_workspace": ("{about} reaches beyond the workspace", "{about} 会触及工作区之外"),
     "ask_tool": ("Allow {tool}? {reason}", "允许 {tool} 吗？{reason}"),
     "denied_by_rule": ("the rule {about} forbids it", "规则 {about} 禁止此操作"),

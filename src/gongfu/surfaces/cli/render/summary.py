@@ -75,6 +75,11 @@ def _of_shelf(text: str, speech: Speech) -> str | None:
     if (found := re.fullmatch(r"(.+) in ([\d,]+) files?", text)) is not None:
         first = _of_shelf(found[1], speech)
         return None if first is None else speech("sums.in_files", first=first, count=found[2])
+    if (found := re.fullmatch(r"([\d,]+ \w+) in (\S+)", text)) is not None:
+        first = _of_shelf(found[1], speech)
+        return None if first is None else speech("sums.of", first=first, name=found[2])
+    if (found := re.fullmatch(r"(added|updated|deleted) ([^,]+)", text)) is not None:
+        return speech(f"sums.{found[1]}_one", name=found[2])
     if (found := re.fullmatch(r"([\d,]+) (\w+)", text)) is None:
         return None
     thing = next((t for t in (found[2], f"{found[2]}s", f"{found[2]}es") if t in TEXT and TEXT[t][0].endswith(t)), "")
