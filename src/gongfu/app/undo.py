@@ -113,7 +113,7 @@ async def open_talk(app: App, session: str, *, changed: bool = True) -> Session:
 async def look(app: App, session: str, *, changed: bool = True) -> tuple[str, Story]:
     """The id of a session and its story, without a lock on it. UserError when there is none."""
     session = session or (await newest(app) if changed else "")
-    row = app.rows.get(session) if session else app.rows.latest(str(app.workspace.root))
+    row = app.rows.get(session) if session else app.rows.latest(str(app.workspace.root), calls=True)
     if row is None:
         raise UserError("undo.no_session", root=str(app.workspace.root))
     return row.id, (await read_story(app, row.id))[1]

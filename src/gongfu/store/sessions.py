@@ -13,6 +13,7 @@ from gongfu.core.events import TodoItem
 from gongfu.core.specs import Usage
 from gongfu.store.database import Database
 
+BY_HAND: Final = "gongfu tools run "  # how the title of a session with one call made by hand begins
 _SPAN: Final = 1 << 32
 _FAMILY: Final = (
     "WITH RECURSIVE family (number, id) AS (SELECT number, id FROM session WHERE id = ?"
@@ -131,9 +132,15 @@ class Sessions:
             raise UserError("store.session_unknown", session=id, near=_names(near))
         raise UserError("store.session_unknown_none", session=id)
 
-    def latest(self, root: str | None = None) -> SessionRow | None:
-        """The session that was last active (under `root`); sessions started by others are left out."""
-        rows = self.list(root, limit=1)
+    def latest(self, root: str | None = None, *, calls: bool = False) -> SessionRow | None:
+        """The session that was last active (under `root`); sessions started by others are left out.
+
+        Those that hold a single call made by hand count only with `calls`, or where there is nothing else.
+        """
+        where = "(?1 IS NULL OR root = ?1) AND parent = '' AND substr(title, 1, ?2) <> ?3"
+        given = (root if root is None else as_text(root), len(BY_HAND), BY_HAND)
+        talks = [] if calls else self._rows(f"WHERE {where} ORDER BY updated DESC, number DESC LIMIT 1", given)
+        rows = talks or self.list(root, limit=1)
         return rows[0] if rows else None
 
     def list(

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from gongfu.models.scripted.script import Say
 from gongfu.toolkit.catalog import CORE
 from tests.surfaces.cli.conftest import Program
 
@@ -62,6 +63,22 @@ def test_a_run_prints_the_result_and_can_be_undone(program: Program) -> None:
     assert (program.folder / "new.txt").read_text() == "123"
     assert program.call("undo").code == 0
     assert not (program.folder / "new.txt").exists()
+
+
+def test_a_call_by_hand_is_not_what_is_continued_shown_or_exported(program: Program, serve) -> None:
+    (program.folder / "b.txt").write_text("beta\n")
+    assert program.call("tools", "run", "file_info", "path=b.txt").code == 0
+    assert "gongfu tools run file_info" in program.call("show").out  # there is nothing else yet
+    serve(Say("The talk."), Say("It goes on."))
+    assert program.call("Talk with me").code == 0
+    assert program.call("tools", "run", "--yes", "write_file", "path=c.txt", "content=x").code == 0
+    for words in (("show",), ("export",)):
+        assert "The talk." in program.call(*words).out
+    assert program.call("--continue", "Go on").code == 0
+    assert "It goes on." in program.call("show").out
+    assert program.call("tools", "run", "--yes", "write_file", "path=d.txt", "content=x").code == 0
+    assert program.call("undo").code == 0  # it is what was done last
+    assert not (program.folder / "d.txt").exists()
 
 
 def test_a_run_is_judged_as_a_call_of_a_model_is(program: Program) -> None:

@@ -10,6 +10,7 @@ import anyio
 
 from gongfu.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, UsageError, UserError
 from gongfu.core.events import QuestionAsked, ToolFinished, ToolOutput, TurnFinished
+from gongfu.store.sessions import BY_HAND
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.drive import Signals, end_now
 from gongfu.surfaces.cli.opening import opened, run_async
@@ -102,7 +103,7 @@ async def _run(cli: Cli, app: App, name: str, signals: Signals, *, live: bool) -
             tasks.start_soon(session.cancel)
 
         with signals.calling(stop):
-            await session.prompt(f"gongfu tools run {name}")
+            await session.prompt(f"{BY_HAND}{name}")
             async for entry in entries:
                 match entry.event:
                     case QuestionAsked() if cli.person is not None:
