@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,3 +53,31 @@ async def test_a_check_that_was_changed_after_it_was_agreed_to_is_not_run(tmp_pa
             await plan.run({"action": "run", "name": "p"}, None)  # type: ignore[arg-type]
         await session.close()
     assert not (work / "planted").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("batch", {"action": "replace", "glob": "**/*.py", "find": "one", "replace": "two"}),
+        ("clean_comments", {"paths": ["."], "kind": "all"}),
+    ],
+)
+async def test_files_that_came_after_a_change_was_agreed_to_are_not_changed(
+    tmp_path: Path, name: str, args: dict[str, Any]
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "a.py").write_text("x = 1  # one\n")
+    async with opened(work, Cast([Say("Done.")]), home=tmp_path / "own") as app:
+        session = await app.session()
+        tool = session.kit.registry.get(name)
+        assert tool is not None
+        facts = await tool.facts(args)
+        assert facts.writes == (str(work / "a.py"),)
+        (work / "b.py").write_text("y = 1  # one\n")
+        with pytest.raises(Exception, match="when the call was judged"):
+            await tool.run(args, None)  # type: ignore[arg-type]
+        await tool.facts(args)
+        await tool.run(args, None)  # type: ignore[arg-type]
+        await session.close()
+    assert "# one" not in (work / "a.py").read_text() + (work / "b.py").read_text()

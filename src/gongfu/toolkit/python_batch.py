@@ -15,7 +15,7 @@ from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.backtracking import longest_line
 from gongfu.toolkit.files import check_text
 from gongfu.toolkit.places import explained
-from gongfu.toolkit.python_changes import Change, changed, diff_display_of, diff_text, paths_of, write_all
+from gongfu.toolkit.python_changes import Agreed, Change, changed, diff_display_of, diff_text, paths_of, write_all
 from gongfu.toolkit.python_project import Projects
 from gongfu.toolkit.python_style import Style
 from gongfu.tools.decorator import tool
@@ -40,6 +40,7 @@ class Batch:
         self._projects = projects
         self._style = style
         self._workspace = projects.workspace
+        self._agreed = Agreed()
 
     async def _facts(self, args: dict[str, Any]) -> Facts:
         action, dry = args["action"], bool(args.get("dry_run"))
@@ -53,6 +54,7 @@ class Batch:
         if action != "replace":
             return Facts(access=("read",), paths=(str(self._folder(args.get("cwd") or "")),), title=title)
         changes = await anyio.to_thread.run_sync(self._replaced, files, args, abandon_on_cancel=True)
+        self._agreed.note(_call(args["glob"], args), changes)
         paths = paths_of(changes)
         return Facts(
             access=("read",) if dry else ("write",), paths=paths or (str(self._folder(args.get("cwd") or "")),),
@@ -90,29 +92,29 @@ class Batch:
     ) -> Outcome:
         args = {"action": action, "find": find, "replace": replace, "regex": regex}
         _check(args)
-        files = await anyio.to_thread.run_sync(self._files, glob, cwd, abandon_on_cancel=True)
+        files = await anyio.to_thread.run_sync(self._files, glob, cwd, True, abandon_on_cancel=True)
         if action in ("lint", "format"):
             tool, given = self._style_call(action, files, dry_run, cwd)
             return await tool.run(given, ctx)
         if action == "replace":
-            return await self._replace(files, args, dry_run)
+            return await self._replace(files, {**args, "glob": glob, "cwd": cwd}, dry_run)
         work: Callable[[Sequence[Path]], Outcome] = self._compile if action == "compile" else self._count
         return await anyio.to_thread.run_sync(work, files, abandon_on_cancel=True)
 
     # --- files ----------------------------------------------------------------------------------------------------
 
-    def _folder(self, cwd: str) -> Path:
-        located = self._projects.places.judge(cwd or ".")
+    def _folder(self, cwd: str, again: bool = False) -> Path:
+        located = (self._projects.places.again if again else self._projects.places.judge)(cwd or ".")
         if not located.path.is_dir():
             raise ToolFailure(f"cwd {located.shown} is no folder")
         return located.path
 
-    def _files(self, glob: str, cwd: str) -> list[Path]:
+    def _files(self, glob: str, cwd: str, again: bool = False) -> list[Path]:
         """The files that a glob means, in order; secrets, links and what git ignores are left out."""
         odd = "\0" in glob or len(glob) > 1000 or any("\ud800" <= c <= "\udfff" for c in glob)
         if odd or not glob.strip() or glob.startswith(("/", "~")) or ".." in Path(glob).parts:
             raise ToolFailure('glob must be a pattern below cwd, such as "src/**/*.py"')
-        top = self._folder(cwd)
+        top = self._folder(cwd, again)
         pattern = path_regex(glob)
         found = [
             path
@@ -184,6 +186,7 @@ class Batch:
         if not changes:
             raise ToolFailure(f"find is in none of the {len(files)} files; nothing was changed")
         if not dry:
+            self._agreed.check(_call(args["glob"], args), changes)
             await anyio.to_thread.run_sync(write_all, changes, self._workspace)
         display = diff_display_of(changes)
         what = "would change" if dry else "changed"
@@ -205,6 +208,10 @@ class Batch:
             shown = self._workspace.show(path)
             found.append(Change(shown=shown, before=before, after=_with(before, pattern, replace, args, shown)))
         return changed(found)
+
+
+def _call(glob: str, args: dict[str, Any]) -> tuple[object, ...]:
+    return (glob, *(args.get(name) or "" for name in ("cwd", "find", "replace", "regex")))
 
 
 def _check(args: dict[str, Any]) -> None:

@@ -66,6 +66,23 @@ def write_all(changes: Sequence[Change], workspace: Workspace) -> None:
         raise ToolFailure(f"{shown}: {why}; no file was changed") from None
 
 
+class Agreed:
+    """The files that calls were judged by: when such a call runs it may change these, and no others."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, frozenset[str]] = {}
+
+    def note(self, call: object, changes: Iterable[Change]) -> None:
+        """Remember what a call would change; `call` are its arguments."""
+        self._paths[repr(call)] = frozenset(paths_of(changes))
+
+    def check(self, call: object, changes: Iterable[Change]) -> None:
+        """ToolFailure when the call would change files that it was not judged by."""
+        paths = frozenset(paths_of(changes))
+        if not paths <= self._paths.pop(repr(call), paths):
+            raise ToolFailure("other files would change than when the call was judged; nothing was changed")
+
+
 def paths_of(changes: Iterable[Change]) -> tuple[str, ...]:
     """The files that would change."""
     return tuple(str(Path(change.before.path)) for change in changes)

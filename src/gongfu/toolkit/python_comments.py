@@ -17,7 +17,7 @@ from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.git_run import strings
 from gongfu.toolkit.places import explained
-from gongfu.toolkit.python_changes import Change, changed, diff_display_of, diff_text, paths_of, write_all
+from gongfu.toolkit.python_changes import Agreed, Change, changed, diff_display_of, diff_text, paths_of, write_all
 from gongfu.toolkit.python_project import Projects
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import Claim, Facts, Outcome
@@ -54,6 +54,7 @@ class Comments:
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
         self._workspace = projects.workspace
+        self._agreed = Agreed()
 
     async def _facts(self, args: dict[str, Any]) -> Facts:
         given = self._projects.located(_given(args))
@@ -62,6 +63,7 @@ class Comments:
         changes: list[Change] = []
         if not any(map(self._projects.places.consent, given)):  # else nothing is told before a person agrees
             changes = await anyio.to_thread.run_sync(self._plan, given, args["kind"], abandon_on_cancel=True)
+            self._agreed.note((strings(args.get("paths")), args["kind"]), changes)
         return Facts(
             access=("read",) if dry else ("write",), paths=(*paths, *paths_of(changes)),
             writes=() if dry else paths_of(changes) or paths,
@@ -80,6 +82,7 @@ class Comments:
         if not changes:
             return Outcome(text="There is nothing to remove.", display=text_display("", "nothing to remove"))
         if not dry_run:
+            self._agreed.check((paths, kind), changes)
             await anyio.to_thread.run_sync(write_all, changes, self._workspace)
         display = diff_display_of(changes)
         what = "would change" if dry_run else "changed"
