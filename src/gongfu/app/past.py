@@ -91,7 +91,7 @@ def elsewhere(app: App, session: str) -> str:
 def _line(row: SessionRow, snippet: str, *, everywhere: bool) -> str:
     where = f" in {row.directory}" if everywhere else ""
     tail = f": {snippet}" if snippet and snippet != row.title else ""
-    return f"{row.id} {_day(row.updated)} {row.title} ({row.turns} turns{where}){tail}"
+    return f"{row.id} {_day(row.updated)} {row.title} ({row.turns} turn{'' if row.turns == 1 else 's'}{where}){tail}"
 
 
 def _day(at: float) -> str:

@@ -22,8 +22,9 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "nothing_left": (
         "There is nothing more to undo: all turns of session {session} that changed files are undone. Nothing was"
-        " touched; `gongfu redo` takes the last undo back.",
-        "没有更多可撤销的内容：会话 {session} 中改动过文件的各轮都已撤销。没有做任何改动；`gongfu redo` 可收回最近一次撤销。",
+        " touched; `gongfu redo` takes the last undo back, `gongfu undo SESSION` undoes what another session did.",
+        "没有更多可撤销的内容：会话 {session} 中改动过文件的各轮都已撤销。没有做任何改动；`gongfu redo` 可收回最近一次撤销，"
+        "`gongfu undo 会话` 可撤销另一会话的改动。",
     ),
     "nothing_undone": (
         "There is nothing to redo: no undo of session {session} is open. Nothing was touched.",
