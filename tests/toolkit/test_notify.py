@@ -133,7 +133,9 @@ async def test_a_mail_is_sent_after_the_person_has_seen_all_of_it(tmp_path: Path
         "bob@there.test",
         "报告 report",
         "all tests pass.",
-        "报告.txt (8 bytes)",
+        "报告.txt（8 字节）",
+        "收件人：anna@there.test",
+        "主题：报告 report",
         "<p>你好",
     ):
         assert part in questions[0].text

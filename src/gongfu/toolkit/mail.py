@@ -16,6 +16,7 @@ from gongfu.config.settings import Email
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
 from gongfu.core.secrets import find, redact
+from gongfu.core.words import Language, say
 
 MOST_BYTES = 20 * 1024 * 1024
 _MOST_PEOPLE = 20
@@ -52,14 +53,18 @@ class Letter(Base, frozen=True):
         """Who gets it."""
         return (*self.to, *self.cc)
 
-    def shown(self) -> str:
+    def shown(self, language: Language) -> str:
         """The whole of it for the person who has to agree."""
-        lines = [f"From: {self.sender}", f"To: {', '.join(self.to)}"]
-        lines += [f"Cc: {', '.join(self.cc)}"] if self.cc else []
-        lines += [f"Subject: {self.subject}"]
-        lines += [f"Attached: {file.shown} ({len(file.data):,} bytes)" for file in self.files]
+
+        def said(name: str, **values: object) -> str:
+            return say(f"mail.{name}", language, **values)
+
+        lines = [said("from", who=self.sender), said("to", who=", ".join(self.to))]
+        lines += [said("cc", who=", ".join(self.cc))] if self.cc else []
+        lines += [said("subject", text=self.subject)]
+        lines += [said("attached", file=file.shown, size=f"{len(file.data):,}") for file in self.files]
         lines += ["", self.body]
-        return "\n".join(lines + (["", "As HTML:", self.html] if self.html else []))
+        return "\n".join(lines + (["", said("html"), self.html] if self.html else []))
 
 
 def account_of(settings: Email) -> tuple[str, int]:

@@ -82,7 +82,7 @@ class NotifyTools:
         title = f"{letter.subject} → {', '.join(letter.everybody)}"
         return Facts(
             access=("network",), hosts=(f"{host}:{port}",), paths=paths, title=title[:200],
-            preview=text_display(letter.shown(), title[:200]), asks=True,
+            preview=text_display(letter.shown(self._language), title[:200]), asks=True,
         )  # fmt: skip
 
     def _mail_claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:
@@ -99,7 +99,7 @@ class NotifyTools:
         )
         ask, send, keep = (say(f"mail.{name}", self._language) for name in ("ask", "send", "keep"))
         answer, by = await ctx.ask(
-            f"{ask}\n\n{letter.shown()}", options=(send, keep), default=keep
+            f"{ask}\n\n{letter.shown(self._language)}", options=(send, keep), default=keep
         )  # whatever rules and modes allow: a mail cannot be taken back
         agreed = answer.strip().lower() in (send.lower(), "send", "y", "yes", "是", "好")
         if not agreed or by != "person":
@@ -116,7 +116,7 @@ class NotifyTools:
             ) from None
         sent = [one for one in letter.everybody if address_of(one) not in refused]
         text = f"Sent to {', '.join(sent)}." + (f" The server refused: {', '.join(refused)}." if refused else "")
-        return Outcome(text=text, display=text_display(letter.shown(), f"sent to {len(sent)}"))
+        return Outcome(text=text, display=text_display(letter.shown(self._language), f"sent to {len(sent)}"))
 
     async def _letter(self, args: dict[str, Any], *, again: bool) -> tuple[Letter, tuple[str, ...]]:
         """The mail of a call, checked, and the paths that go with it. ToolFailure for one that must not be sent."""
