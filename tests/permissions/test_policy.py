@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gongfu.core.specs import Access
 from gongfu.permissions.grants import Grants
 from gongfu.permissions.policy import CallFacts, Mode, Need, PathFact, decide
 from gongfu.permissions.rating import Line, Part, Rating
@@ -368,3 +369,12 @@ def test_a_project_remembers_what_is_not_grave() -> None:
     assert not later.cover("shell", asked.needs)
     elsewhere = Grants(lambda: shelf, "/v")
     assert not elsewhere.cover("shell", decide(shell("make", ("make", "run")), "ask").needs)
+
+
+@pytest.mark.parametrize("reach", ["network", "desktop"])
+@pytest.mark.parametrize("also", [(), ("write",), ("execute",), ("execute", "write")])
+def test_what_reaches_beyond_asks_whatever_else_a_call_does(reach: str, also: tuple[str, ...]) -> None:
+    call = CallFacts(tool="x", access=cast("tuple[Access, ...]", (*also, reach)), hosts=("h.test:443",))
+    for mode in ("ask", "edits", "auto"):
+        assert decide(call, mode).verdict == "ask"
+    assert decide(call, "plan").verdict == "deny"

@@ -258,8 +258,6 @@ def _others(facts: CallFacts, rules: Rules) -> Iterable[Need]:
     """Consent for a command that starts outside, and for what reaches beyond the workspace by its nature."""
     if facts.command and not facts.cwd_inside and not rules.allows_path(facts.tool, facts.cwd, write=True):
         yield Need(key=f"c:{facts.cwd}", text=facts.cwd, rule="outside_command", about=facts.command)
-    if "write" in facts.access and not any(path.write for path in facts.paths) and not facts.command:
-        return
     if facts.asks:
         return
     if {"network", "desktop"} & set(facts.access) and not rules.allows_hosts(facts.tool, facts.hosts):
