@@ -18,6 +18,7 @@ _USED = re.findall(
     "link button textbox searchbox checkbox radio combobox listbox option slider spinbutton switch tab menuitem "
     "menuitemcheckbox menuitemradio treeitem iframe",
 )
+_INLINE = r"(?:text|code)(?: \[[^\]]*\])*: "
 _CELLS = ("cell", "gridcell", "columnheader", "rowheader")
 
 
@@ -27,6 +28,7 @@ def outline(snapshot: str) -> str:
     lines: list[str] = []
     new_row = True
     dropped: list[int] = []  # the depths of wrappers that are left out
+    running = -1  # the depth of the words that the last line ends with, which words beside them go on
     for raw in snapshot.splitlines():
         found = re.fullmatch(_LINE, raw)
         if found is None:
@@ -34,6 +36,8 @@ def outline(snapshot: str) -> str:
         depth, rest = len(found[1]) // 2, _unpacked(found[2])
         while dropped and dropped[-1] >= depth:
             dropped.pop()
+        words = re.match(_INLINE, rest) is not None
+        goes_on, running = words and depth == running, depth if words else -1
         if rest.startswith("/url: ") and lines:
             lines[-1] += f" -> {rest[6:]}"
             continue
@@ -42,7 +46,7 @@ def outline(snapshot: str) -> str:
         shown = "  " * (depth - len(dropped))
         text = _told(rest)
         new_row = new_row or rest.startswith("row")
-        if text.startswith("| ") and lines and not new_row:
+        if (goes_on or (text.startswith("| ") and not new_row)) and lines:
             lines[-1] += f" {text}"
         elif text:
             new_row = False
@@ -59,8 +63,8 @@ def _told(rest: str) -> str:
         return rest
     role, name, marks, _, text = found.groups()
     text = _unquoted(text)
-    if role == "text":
-        return text
+    if role in ("text", "code") and text and not name:
+        return text if role == "text" else f"`{text}`"
     if role in _CELLS:
         return f"| {_unquoted(name) or text}" if name or text else ""
     if role == "row":

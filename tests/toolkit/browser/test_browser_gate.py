@@ -154,6 +154,20 @@ def test_the_outline_of_a_page() -> None:
         "- one",
         'img "pic"',
     ]
+    prose = """- paragraph [ref=e1]:
+  - text: Returns a
+  - code [ref=e2]: Frob | x
+  - text: or
+  - link "none" [ref=e3]:
+    - /url: /none
+  - text: at all.
+- paragraph [ref=e4]:
+  - text: Next
+- code [ref=e5]: "a: b"
+"""
+    assert outline(prose).splitlines() == [
+        "Returns a `Frob | x` or", 'link "none" [e3] -> /none', "at all.", "Next", "`a: b`",
+    ]  # fmt: skip
     assert news("a\nb\n  c", "a\n  b\nd\nc") == "d"
     assert outline("") == ""
     assert outline("\0garbage\n- ") == ""
