@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 MODEL ?=
+# a worker more than there are processors: many tests wait for a program or a server
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 RUN_DEPS := $(VENV)/.run
 DEV_DEPS := $(VENV)/.dev
 
@@ -34,7 +36,7 @@ demo: $(RUN_DEPS) ## fix a bug in a small repository, with your model, the embed
 	@$(BIN)/gongfu demo --yes $(if $(MODEL),--model $(MODEL))
 
 test: $(DEV_DEPS) ## all tests but the long runs
-	$(BIN)/python -m pytest -n auto --dist worksteal tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests
 
 check: $(DEV_DEPS) ## lint, format, types, layers, generated docs
 	$(BIN)/ruff check .
@@ -47,7 +49,7 @@ bench: $(DEV_DEPS) ## measure, each figure beside its floor
 	$(BIN)/python benchmarks/run.py
 
 soak: $(DEV_DEPS) ## the long runs
-	$(BIN)/python -m pytest -n auto --dist worksteal --timeout 3600 -m soak tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout 3600 -m soak tests
 
 docs: $(DEV_DEPS) ## write the generated pages again
 	$(BIN)/python scripts/generate_docs.py
