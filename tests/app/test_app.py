@@ -234,6 +234,6 @@ async def test_a_session_has_the_core_tools(work: Path) -> None:
     async with app:
         specs = (await app.session()).kit.registry.specs
     assert [s.name for s in specs] == [
-        "ask_user", "edit_file", "find_files", "find_tools", "list_files", "read_file", "recall", "search_text", "shell",
-        "shell_job", "task", "todo", "use_tool", "web_fetch", "write_file",
+        "ask_user", "edit_file", "find_files", "find_tools", "list_files", "read_file", "recall", "search_text",
+        "shell", "shell_job", "task", "todo", "use_tool", "web_fetch", "write_file",
     ]  # fmt: skip

@@ -366,4 +366,6 @@ async def test_without_any_display_the_trial_says_what_brings_one(work: Path) ->
     env = {"PATH": str(work / "bin"), "HOME": str(work)}
     played = await play(work, ("try_gui", {"command": "xclock"}), env=env)
     assert played.status == "failed"
-    assert "try_gui needs Xvfb / a display, none of which is here; nothing was done. It is installed with: " in played.text
+    assert (
+        "try_gui needs Xvfb / a display, none of which is here; nothing was done. It is installed with: " in played.text
+    )

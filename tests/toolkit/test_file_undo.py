@@ -42,7 +42,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("copy_file", {"source": "d", "target": "build/copy"}),
     ("apply_patch", {"patch": PATCH}),
     (
-        "edit_files",
+        "multi_file_edit",
         {
             "files": [
                 {"path": "a.txt", "edits": [{"old": "alpha", "new": "A"}]},
@@ -105,7 +105,7 @@ async def test_it_comes_back(tmp_path: Path, tool: str, arguments: dict[str, Any
         ("delete_file", {"paths": ["a", "b"]}, ["a", "b"]),
         ("move_file", {"source": "a", "target": "b"}, ["a", "b"]),
         ("copy_file", {"source": "a", "target": "b"}, ["b"]),
-        ("edit_files", {"files": [{"path": "a", "edits": []}, 3]}, ["a"]),
+        ("multi_file_edit", {"files": [{"path": "a", "edits": []}, 3]}, ["a"]),
         ("apply_patch", {"patch": PATCH}, ["a.txt", "moved.txt", "gone.txt", "new/n.txt"]),
         ("apply_patch", {"patch": "nothing"}, []),
         ("apply_patch", {}, []),

@@ -1,4 +1,4 @@
-"""edit_lines, edit_files and diff_files."""
+"""edit_lines, multi_file_edit and diff."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Bench:
         workspace = Workspace(self.root, self.root)
         many = ManyTools(workspace, self.reads)
         compare = CompareTools(workspace, lambda _: None)
-        self.tools = {t.spec.name: t for t in (many.edit_files, many.edit_lines, compare.diff_files)}
+        self.tools = {t.spec.name: t for t in (many.multi_file_edit, many.edit_lines, compare.diff)}
 
     async def call(self, name: str, **args: Any) -> Outcome:
         tool = self.tools[name]
@@ -172,7 +172,7 @@ def test_every_edit_lands_where_it_was_meant(case: tuple[str, list[LineEdit], li
     assert newline_style(done.text) in (("", False), (file.newline or "\n", False))
 
 
-# --- edit_files ----------------------------------------------------------------------------------------------------
+# --- multi_file_edit ------------------------------------------------------------------------------------------
 
 
 async def test_several_files_through_the_loop(tmp_path: Path) -> None:
@@ -182,7 +182,10 @@ async def test_several_files_through_the_loop(tmp_path: Path) -> None:
         {"path": "b.txt", "edits": [{"old": "beta", "new": "two"}, {"old": "two", "new": "three"}]},
     ]
     played = await play(
-        work, ("edit_files", {"files": files, "dry_run": True}), ("edit_files", {"files": files}), permission="full"
+        work,
+        ("multi_file_edit", {"files": files, "dry_run": True}),
+        ("multi_file_edit", {"files": files}),
+        permission="full",
     )
     assert played.results[0].text.startswith("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-alpha\n+one\n--- a/b.txt")
     assert played.results[0].text.endswith("[nothing was written]")
@@ -194,47 +197,47 @@ async def test_all_files_or_none(bench: Bench) -> None:
     for name in "ab":
         (bench.root / name).write_text(f"{name}\n")
     files = [{"path": "a", "edits": [{"old": "a", "new": "A"}]}, {"path": "b", "edits": [{"old": "zzz", "new": "B"}]}]
-    said = await bench.fails("edit_files", files=files)
+    said = await bench.fails("multi_file_edit", files=files)
     assert said.startswith("file 2 of 2: old is not in b")
     assert said.endswith("No file was changed.")
-    assert "there is nothing to do" in await bench.fails("edit_files", files=[])
-    assert "no edits for 'a'" in await bench.fails("edit_files", files=[{"path": "a", "edits": []}])
-    assert "c does not exist" in await bench.fails("edit_files", files=[{"path": "c", "edits": files[0]["edits"]}])
-    assert "is a folder" in await bench.fails("edit_files", files=[{"path": ".", "edits": files[0]["edits"]}])
+    assert "there is nothing to do" in await bench.fails("multi_file_edit", files=[])
+    assert "no edits for 'a'" in await bench.fails("multi_file_edit", files=[{"path": "a", "edits": []}])
+    assert "c does not exist" in await bench.fails("multi_file_edit", files=[{"path": "c", "edits": files[0]["edits"]}])
+    assert "is a folder" in await bench.fails("multi_file_edit", files=[{"path": ".", "edits": files[0]["edits"]}])
 
 
 async def test_the_same_file_twice_is_edited_in_turn(bench: Bench) -> None:
     (bench.root / "a").write_text("1\n")
     files = [{"path": "a", "edits": [{"old": "1", "new": "2"}]}, {"path": "./a", "edits": [{"old": "2", "new": "3"}]}]
-    done = await bench.call("edit_files", files=files)
+    done = await bench.call("multi_file_edit", files=files)
     assert (bench.root / "a").read_text() == "3\n"
     assert "+1 -1" in done.text
 
 
-# --- diff_files ----------------------------------------------------------------------------------------------------
+# --- diff ----------------------------------------------------------------------------------------------------
 
 
 async def test_files_are_compared_through_the_loop(tmp_path: Path) -> None:
     work = workplace(tmp_path)
     played = await play(
         work,
-        ("diff_files", {"path": "a.txt", "other": "b.txt"}),
-        ("diff_files", {"path": "a.txt", "text": "alpha\n"}),
+        ("diff", {"path": "a.txt", "other": "b.txt"}),
+        ("diff", {"path": "a.txt", "text": "alpha\n"}),
         ("edit_file", {"path": "a.txt", "old": "alpha", "new": "omega"}),
         ("edit_file", {"path": "b.txt", "old": "beta", "new": "b"}),
     )
     texts = [result.text for result in played.results]
     assert texts[0] == "--- a/a.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-alpha\n+beta\n"
     assert texts[1] == "The two are the same."
-    played = await play(work, ("diff_files", {"path": "a.txt"}))
+    played = await play(work, ("diff", {"path": "a.txt"}))
     assert played.text == "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-alpha\n+omega\n"
 
 
 async def test_what_cannot_be_compared(bench: Bench) -> None:
     (bench.root / "a").write_text("a\r\n")
     (bench.root / "bin").write_bytes(b"\0\1\2")
-    assert "not both" in await bench.fails("diff_files", path="a", other="a", text="")
-    assert "does not exist" in await bench.fails("diff_files", path="a", other="x")
-    assert "binary data" in await bench.fails("diff_files", path="a", other="bin")
-    assert "nothing is known of a before now" in await bench.fails("diff_files", path="a")
-    assert "-a\r\n+a\n" in (await bench.call("diff_files", path="a", text="a\n")).text
+    assert "not both" in await bench.fails("diff", path="a", other="a", text="")
+    assert "does not exist" in await bench.fails("diff", path="a", other="x")
+    assert "binary data" in await bench.fails("diff", path="a", other="bin")
+    assert "nothing is known of a before now" in await bench.fails("diff", path="a")
+    assert "-a\r\n+a\n" in (await bench.call("diff", path="a", text="a\n")).text

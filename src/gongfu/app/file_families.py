@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def edit_family(parts: Parts) -> Toolset:
-    """apply_patch, diff_files, edit_files and edit_lines."""
+    """apply_patch, diff, multi_file_edit and edit_lines."""
     workspace, reads = parts.app.workspace, parts.reads
     many = ManyTools(workspace, reads)
     compare = CompareTools(workspace, partial(earlier, parts.app))
-    return (PatchTools(workspace, reads).apply_patch, compare.diff_files, many.edit_files, many.edit_lines)
+    return (PatchTools(workspace, reads).apply_patch, compare.diff, many.multi_file_edit, many.edit_lines)
 
 
 def files_family(parts: Parts) -> Toolset:

@@ -23,7 +23,7 @@ CORE: Final[Mapping[str, tuple[str, ...]]] = {
 
 SHELF: Final[Mapping[str, tuple[str, ...]]] = {
     "files": ("append_file", "copy_file", "delete_file", "file_info", "move_file", "write_chunk"),
-    "edit": ("apply_patch", "diff_files", "edit_files", "edit_lines"),
+    "edit": ("apply_patch", "diff", "multi_file_edit", "edit_lines"),
     "search": ("search_symbols",),
     "shell": ("os_info", "run_as_admin"),
     "git": ("git_branch", "git_commit", "git_diff", "git_log", "git_push", "git_status", "git_worktree"),

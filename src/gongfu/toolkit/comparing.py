@@ -1,4 +1,4 @@
-"""The tool diff_files."""
+"""The tool diff."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gongfu.workspace.root import Located, Workspace
 
 
 class CompareTools:
-    """diff_files of one session. `earlier(path)` is a file's content before the turn that changed it last, None when
+    """diff of one session. `earlier(path)` is a file's content before the turn that changed it last, None when
     nothing is known of it; it may take a while."""
 
     def __init__(self, workspace: Workspace, earlier: Callable[[Path], bytes | None]) -> None:
@@ -37,7 +37,7 @@ class CompareTools:
         return tuple(Claim(resource=str(self._workspace.locate(name).path)) for name in names)
 
     @tool(access="read", facts=_facts, claims=_claims)
-    async def diff_files(self, path: str, other: str | None = None, text: str | None = None) -> Outcome:
+    async def diff(self, path: str, other: str | None = None, text: str | None = None) -> Outcome:
         if other is not None and text is not None:
             raise ToolFailure("give other or text, not both; neither compares with the file before its last change")
         located = self._places.again(path)

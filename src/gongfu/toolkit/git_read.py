@@ -49,7 +49,7 @@ class Status(Base, frozen=True):
 
 
 class _File(Base, frozen=True):
-    """A file of a diff: lines added and removed, its name from the top, and the one that it had before ("": the same)."""
+    """A file of a diff: lines added and removed, its name from the top, and its earlier one ("": the same)."""
 
     added: int
     removed: int

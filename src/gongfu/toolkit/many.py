@@ -1,4 +1,4 @@
-"""The tools edit_files and edit_lines."""
+"""The tools multi_file_edit and edit_lines."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class FileEdits(Base, frozen=True):
 
 
 class ManyTools:
-    """edit_files and edit_lines of one session; `reads` is shared with the tools that read and write."""
+    """multi_file_edit and edit_lines of one session; `reads` is shared with the tools that read and write."""
 
     def __init__(self, workspace: Workspace, reads: ReadLog) -> None:
         self._workspace = workspace
         self._places = Places(workspace)
         self._reads = reads
 
-    # --- edit_files -----------------------------------------------------------------------------------------------
+    # --- multi_file_edit ------------------------------------------------------------------------------------------
 
     async def _files_facts(self, args: dict[str, Any]) -> Facts:
         files = _files(args["files"])
@@ -59,7 +59,7 @@ class ManyTools:
         return tuple(Claim(resource=str(self._workspace.locate(name).path), write=not dry) for name in names)
 
     @tool(access="write", facts=_files_facts, claims=_files_claims)
-    async def edit_files(self, files: list[FileEdits], dry_run: bool = False) -> Outcome:
+    async def multi_file_edit(self, files: list[FileEdits], dry_run: bool = False) -> Outcome:
         wanted = _files(files)
         changes = await anyio.to_thread.run_sync(self._plan_files, wanted, True, abandon_on_cancel=True)
         if not changes.changed:

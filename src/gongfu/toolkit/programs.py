@@ -113,7 +113,7 @@ class Programs:
         except OSError as error:
             raise ToolFailure(f"the sandbox could not be set up, nothing was run: {error}") from error
 
-    async def run(
+    async def run(  # noqa: PLR0913  (each is one plain fact of a program)
         self,
         argv: Sequence[str],
         ctx: CallContext,

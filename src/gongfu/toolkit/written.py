@@ -21,7 +21,7 @@ def paths_written(tool: str, arguments: Mapping[str, Any]) -> list[str]:
             return _texts(arguments.get("target"))
         case "delete_file":
             return _texts(*_listed(arguments.get("paths")))
-        case "edit_files":
+        case "multi_file_edit":
             files = _listed(arguments.get("files"))
             return _texts(*(cast("dict[str, Any]", f).get("path") for f in files if isinstance(f, dict)))
         case "apply_patch":

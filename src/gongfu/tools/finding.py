@@ -29,13 +29,14 @@ def document(family: str, spec: ToolSpec) -> Doc:
 def ranked(tools: Mapping[str, tuple[str, ToolSpec]], query: str, limit: int) -> list[str]:
     """The names of the tools for a need, best first. `tools` gives family and spec by name.
 
-    One that is named in the query comes first of all.
+    One that is named in the query comes first of all; a name that is a plain word counts only when it stands alone.
     """
     ranker = Ranker()
     ranker.add([document(family, spec) for family, spec in tools.values()])
     said = query.lower().replace("-", "_").split()
     hits = [hit.id for hit in ranker.find(query, limit=limit) if hit.score >= _LEAST]
-    return list(dict.fromkeys((*(name for name in tools if name in said), *hits)))[:limit]
+    named = [name for name in tools if name in said and ("_" in name or len(said) == 1)]
+    return list(dict.fromkeys((*named, *hits)))[:limit]
 
 
 def best(shelf: Shelf, query: str, limit: int) -> list[ToolSpec]:

@@ -42,7 +42,7 @@ class Folder:
 
     def chmod(self, name: str, mode: int) -> None:
         """Set the permission bits of a file that is no link."""
-        os.chmod(self._name(name), mode, dir_fd=self._descriptor)  # noqa: PTH101 - pathlib has no open folders
+        os.chmod(self._name(name), mode, dir_fd=self._descriptor)
 
     def unlink(self, name: str) -> None:
         """Remove a file."""
