@@ -1,8 +1,8 @@
 """Arguments that no schema foresees, for every tool on the shelf, through the whole loop.
 
 Each tool gets about 16 calls: fixed ones (everything missing, NUL, a megabyte of text, paths outside, wrong types in
-every place) and random ones. Each gets one result in words, no tool fails through a fault of its own, nothing hangs, what
-failed has changed nothing, and nothing outside the workspace is touched.
+every place) and random ones. Each gets one result in words, no tool fails through a fault of its own, nothing hangs,
+what failed has changed nothing, and nothing outside the workspace is touched.
 """
 
 from __future__ import annotations

@@ -333,7 +333,8 @@ def test_a_run_without_a_terminal_loads_nothing_heavy(program: Program, serve: S
     heavy = {
         "rich", "ruamel", "ruamel.yaml", "prompt_toolkit", "fastapi", "pydantic", "mcp", "numpy", "charset_normalizer",
         "jsonschema_rs", "json_repair", "markdown_it", "pygments", "email", "httpx2", "jedi", "tree_sitter",
-        "playwright", "mss", "pynput", "pypdf", "nh3", "cnlunar", "trafilatura", "lxml", "typst", "jinja2", "html.parser", "smtplib",
+        "playwright",
+        "mss", "pynput", "pypdf", "nh3", "cnlunar", "trafilatura", "lxml", "typst", "jinja2", "html.parser", "smtplib",
     }  # fmt: skip
     assert not heavy & loaded
     rooms = {name.rpartition(".")[2] for name in loaded if name.startswith(("gongfu.toolkit.", "gongfu.knowledge"))}
