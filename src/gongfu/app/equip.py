@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, TypeAlias
 
 from gongfu.app.families import Parts, families
@@ -91,9 +92,10 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
     parts = Parts(app=app, session=session, programs=programs, reads=reads)
 
     async def close() -> None:
-        await jobs.close()
-        for end in reversed(parts.closing):
-            await end()
+        async with AsyncExitStack() as stack:  # each ends, whatever becomes of the others
+            stack.push_async_callback(jobs.close)
+            for end in parts.closing:
+                stack.push_async_callback(end)
 
     registry = Registry(
         toolsets, (*families(parts), *live_families(app)), pin=settings.tools.pin,
