@@ -87,7 +87,7 @@ async def test_a_sub_agent_has_the_tools_it_was_given_and_no_others(work: Path) 
     refused = results(cast.asked["look"][2])
     assert [r.status for r in refused] == ["failed", "failed"]
     assert "no tool 'shell'" in refused[0].text
-    assert "not given to you" in refused[0].text
+    assert "You were given a part of the tools" in refused[0].text
     assert not (work / "made").exists()
     assert (work / "b.txt").read_text() == "beta\n"
 

@@ -275,6 +275,7 @@ async def test_formatters_write_through_no_link_that_leads_out(tmp_path: Path, m
         (hostile.work / name).unlink()
     (hostile.work / "pyproject.toml").write_text('[project]\nname = "x"\nversion = "1"\n')
     (hostile.work / "requirements.txt").write_text("")
+    (hostile.work / "x.rs").unlink()  # a machine may lack what would look at it
     calls: list[tuple[str, dict[str, Any]]] = [
         ("format_code", {}), ("auto_fix", {}), ("lint", {}), ("review_code", {"paths": ["."], "lint": True}),
     ]  # fmt: skip

@@ -296,7 +296,9 @@ class Sandbox:
         more = [os.path.expanduser(path) for path in self._settings.writable]  # noqa: PTH111
         folders = [p for p in real_paths([*own, *more]) if os.path.isdir(p)]  # noqa: PTH112
         keep = kept(folders, nested)
-        here = os.path.dirname(__file__)  # noqa: PTH120 - the forwarder to a list of hosts is started from here
+        here = os.path.dirname(__file__)  # noqa: PTH120 - the forwarder and the worker of the screen start from Gongfu
+        for _ in ("sandbox", "workspace"):
+            here = os.path.dirname(here)  # noqa: PTH120
         needed = (here, sys.prefix, sys.base_prefix, env.get("VIRTUAL_ENV", ""), *homes(env))
         return Confinement(
             writable=outer((*folders, *keep.added)),
