@@ -32,7 +32,7 @@ ROOMS = (
     "gongfu.surfaces.cli.main",
 )
 HEAVY = (
-    "fastapi", "pydantic", "mcp", "prompt_toolkit", "numpy", "rich", "ruamel", "charset_normalizer", "jsonschema_rs",
+    "fastapi", "pydantic", "mcp", "prompt_toolkit", "numpy", "rich", "ruamel", "charset_normalizer", "jsonschema",
     "json_repair", "httpx2", "email", "importlib.metadata", "inspect", "logging", "urllib.request",
     "tempfile", "shutil", "subprocess", "asyncio", "typing_extensions", "ssl",
 )  # fmt: skip

@@ -89,7 +89,7 @@ except SystemExit:
 sys.stderr.write("\\nMODULES " + " ".join(sorted(sys.modules)))
 """
 NEVER = {"fastapi", "pydantic", "mcp", "acp", "prompt_toolkit", "numpy"}
-NOT_YET = {"rich", "ruamel", "charset_normalizer", "jsonschema_rs", "json_repair", "pathspec", "httpx2", "psutil"}
+NOT_YET = {"rich", "ruamel", "charset_normalizer", "jsonschema", "json_repair", "pathspec", "httpx2", "psutil"}
 
 
 def loaded(argv: list[str], env: dict[str, str], cwd: Path) -> set[str]:

@@ -25,26 +25,28 @@ def problem_of(schema: dict[str, Any], text: str) -> str:
     reason = _reason(said)
     if reason:
         return f"The final answer must be JSON and nothing else; it is not: {reason}."
+    from gongfu.tools.foreign import Foreign  # a library comes with it, loaded only when a schema was asked for
+
     try:
-        error = next(iter(_validator(schema).iter_errors(msgspec.json.decode(said))), None)
+        found = Foreign(schema).mismatch(msgspec.json.decode(said))
     except (ValueError, RecursionError):  # the library's own bound is lower than the decoder's
         return f"The final answer cannot be checked: {_DEEP}."
-    if error is None:
+    if found is None:
         return ""
-    where = "".join(f"[{p!r}]" for p in error.instance_path) or "the whole"
-    return f"The final answer does not follow the schema at {where}: {error.message[:500]}."
+    where = "".join(f"[{p!r}]" for p in found.path) or "the whole"
+    return f"The final answer does not follow the schema at {where}: {found.message[:500]}."
 
 
 def check_schema(schema: Any) -> str:
     """Why `schema` can be no JSON Schema; "" when it can. Nothing that it refers to is fetched."""
-    import jsonschema_rs
+    from gongfu.tools.foreign import Foreign  # the same
 
     if not isinstance(schema, dict):
         return "it must be a JSON object"
     try:
         msgspec.json.encode(schema)
-        _validator(cast("dict[str, Any]", schema))
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
+        Foreign(cast("dict[str, Any]", schema), strict=True)
+    except (ValueError, TypeError) as error:
         return str(error).splitlines()[0]
     except RecursionError:
         return _DEEP
@@ -60,13 +62,3 @@ def _reason(text: str) -> str:
     except RecursionError:
         return _DEEP
     return ""
-
-
-def _validator(schema: dict[str, Any]) -> Any:
-    import jsonschema_rs  # a native library, loaded only when a schema was asked for
-
-    return jsonschema_rs.validator_for(schema, retriever=_refuse)
-
-
-def _refuse(address: str) -> Any:
-    raise ValueError(f"{address} is not fetched; write what it refers to into the schema itself")

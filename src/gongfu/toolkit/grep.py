@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.backtracking import longest_line, loops
+from gongfu.core.lexical.backtracking import longest_line, loops
 from gongfu.workspace.encodings import detect
 from gongfu.workspace.files import NotText
 

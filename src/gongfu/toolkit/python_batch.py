@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
-from gongfu.toolkit.backtracking import longest_line
+from gongfu.core.lexical.backtracking import longest_line
 from gongfu.toolkit.files import check_text
 from gongfu.toolkit.places import explained
 from gongfu.toolkit.python_changes import Agreed, Change, changed, diff_display_of, diff_text, paths_of, write_all

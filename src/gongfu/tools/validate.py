@@ -136,20 +136,16 @@ def _simple(schema: Any) -> bool:
 
 
 def _by_library(root: Schema, args: dict[str, Any]) -> str:
-    import jsonschema_rs  # a native library, only needed for schemas of others
-
-    def refuse(uri: str) -> Any:
-        raise ValueError(f"{uri} is not fetched")
+    from gongfu.tools.foreign import Foreign  # a library comes with it, only needed for schemas of others
 
     try:
-        validator = jsonschema_rs.validator_for(_plain(root), retriever=refuse)
-        error = next(iter(validator.iter_errors(args)), None)
-    except (ValueError, jsonschema_rs.ReferencingError):
+        found = Foreign(_plain(root)).mismatch(args)
+    except (ValueError, RecursionError):
         return ""  # the schema is broken, which is not the model's fault: the tool itself will judge
-    if error is None:
+    if found is None:
         return ""
-    where = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in error.instance_path).lstrip(".")
-    return f"{_at(where)}: {_short(error.message)}"
+    where = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in found.path).lstrip(".")
+    return f"{_at(where)}: {_short(found.message)}"
 
 
 def _plain(node: Any) -> Any:

@@ -332,7 +332,7 @@ def test_a_run_without_a_terminal_loads_nothing_heavy(program: Program, serve: S
     assert "gongfu.app" in loaded
     heavy = {
         "rich", "ruamel", "ruamel.yaml", "prompt_toolkit", "fastapi", "pydantic", "mcp", "numpy", "charset_normalizer",
-        "jsonschema_rs", "json_repair", "markdown_it", "pygments", "email", "httpx2", "jedi", "tree_sitter",
+        "jsonschema", "json_repair", "markdown_it", "pygments", "email", "httpx2", "jedi", "tree_sitter",
         "playwright",
         "mss", "pynput", "pypdf", "nh3", "cnlunar", "trafilatura", "lxml", "typst", "jinja2", "html.parser", "smtplib",
     }  # fmt: skip
