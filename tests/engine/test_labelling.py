@@ -210,14 +210,14 @@ async def test_an_empty_or_refused_label_is_none(desk: Desk, answer: str) -> Non
 
 
 async def test_a_failing_fast_model_is_left_alone_after_three_times(desk: Desk) -> None:
-    batches = [Calls((Call("echo", {"text": f"{n}"}), Call("fail", {"text": f"{n}"}))) for n in range(6)]
+    batches = [Calls((Call("echo", {"text": f"{n}"}), Call("fail", {"text": f"{n}"}))) for n in range(24)]
     main = Scripted([*batches, Say("done")])
     fast = Scripted([Fault("status", status=401, times=0)], info=FAST)
     async with desk.session(main, fast=[fast], labels=True) as session:
         finished = await done(session, "go")
         await session.sidecar.drain(5)
     assert finished.status == "done"
-    assert 3 <= len(fast.requests) <= 4
+    assert 3 <= len(fast.requests) <= 12  # those under way when the third fails are not called back
     assert not desk.of(BatchLabelled)
     assert {f.purpose for f in desk.of(RequestFailed)} == {LABEL}
     assert not desk.reports
