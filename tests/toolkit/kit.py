@@ -6,14 +6,17 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import pytest
 
 from gongfu.config.settings import Sandbox as SandboxSettings
-from gongfu.core.errors import UserError
+from gongfu.core.errors import ToolFailure, UserError
 from gongfu.core.events import JobChanged
 from gongfu.toolkit.programs import Programs
 from gongfu.toolkit.shell import ShellTools
-from gongfu.tools.protocol import Leave
+from gongfu.tools.protocol import Leave, Outcome, Tool
+from gongfu.tools.validate import validate
 from gongfu.workspace.jobs import Jobs
 from gongfu.workspace.root import Workspace
 from gongfu.workspace.sandbox.sandbox import Sandbox
@@ -97,3 +100,31 @@ async def shell_tools(
     finally:
         await jobs.close()
         await sandbox.close()
+
+
+class Workbench:
+    """Tools by name, called directly in the folder `root`: what failed has changed no file."""
+
+    root: Path
+    tools: dict[str, Tool]
+
+    async def call(self, name: str, **args: Any) -> Outcome:
+        tool = self.tools[name]
+        checked = validate(tool.spec.parameters, args)
+        assert checked.problem == ""
+        facts = await tool.facts(checked.args)
+        tool.claims(checked.args)
+        done = await tool.run(checked.args, Ctx())
+        if facts.preview.get("kind") == "diff":  # what was asked for is what was done
+            assert facts.preview == done.display
+        return done
+
+    async def fails(self, name: str, **args: Any) -> str:
+        before = self.tree()
+        with pytest.raises(ToolFailure) as failure:
+            await self.call(name, **args)
+        assert self.tree() == before
+        return str(failure.value)
+
+    def tree(self) -> dict[str, Any]:
+        return {str(p.relative_to(self.root)): p.read_bytes() for p in self.root.rglob("*") if p.is_file()}

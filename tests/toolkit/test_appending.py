@@ -8,20 +8,16 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.appending import AppendTools
 from gongfu.toolkit.info import InfoTools, kind_of
 from gongfu.toolkit.readlog import ReadLog
-from gongfu.tools.protocol import Outcome
-from gongfu.tools.validate import validate
 from gongfu.workspace.files import digest
 from gongfu.workspace.root import Workspace
 from tests.app.cast import workplace
-from tests.toolkit.kit import Ctx
+from tests.toolkit.kit import Workbench
 from tests.toolkit.loop import play
 from tests.toolkit.pdfs import pdf
 
@@ -31,7 +27,7 @@ PIXEL = base64.b64decode(
 )
 
 
-class Bench:
+class Bench(Workbench):
     def __init__(self, folder: Path) -> None:
         self.root = folder.resolve()
         self.reads = ReadLog()
@@ -40,27 +36,6 @@ class Bench:
         info = InfoTools(workspace, {"HOME": str(folder)})
         tools = (self.writers.append_file, self.writers.write_chunk, info.file_info)
         self.tools = {t.spec.name: t for t in tools}
-
-    async def call(self, name: str, **args: Any) -> Outcome:
-        tool = self.tools[name]
-        checked = validate(tool.spec.parameters, args)
-        assert checked.problem == ""
-        facts = await tool.facts(checked.args)
-        tool.claims(checked.args)
-        done = await tool.run(checked.args, Ctx())
-        if facts.preview:
-            assert facts.preview == done.display
-        return done
-
-    async def fails(self, name: str, **args: Any) -> str:
-        before = self.tree()
-        with pytest.raises(ToolFailure) as failure:
-            await self.call(name, **args)
-        assert self.tree() == before
-        return str(failure.value)
-
-    def tree(self) -> dict[str, bytes]:
-        return {str(p.relative_to(self.root)): p.read_bytes() for p in self.root.rglob("*") if p.is_file()}
 
 
 @pytest.fixture

@@ -9,24 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.comparing import CompareTools
 from gongfu.toolkit.lines import LineEdit, apply_line_edits
 from gongfu.toolkit.many import ManyTools
 from gongfu.toolkit.reading import lines_of
 from gongfu.toolkit.readlog import ReadLog
-from gongfu.tools.protocol import Outcome
-from gongfu.tools.validate import validate
 from gongfu.workspace.files import as_text, digest, newline_style
 from gongfu.workspace.root import Workspace
 from tests.app.cast import workplace
-from tests.toolkit.kit import Ctx
+from tests.toolkit.kit import Workbench
 from tests.toolkit.loop import play
 
 pytestmark = pytest.mark.anyio
 
 
-class Bench:
+class Bench(Workbench):
     def __init__(self, folder: Path) -> None:
         self.root = folder.resolve()
         self.reads = ReadLog()
@@ -34,24 +31,6 @@ class Bench:
         many = ManyTools(workspace, self.reads)
         compare = CompareTools(workspace, lambda _: None)
         self.tools = {t.spec.name: t for t in (many.multi_file_edit, many.edit_lines, compare.diff)}
-
-    async def call(self, name: str, **args: Any) -> Outcome:
-        tool = self.tools[name]
-        checked = validate(tool.spec.parameters, args)
-        assert checked.problem == ""
-        facts = await tool.facts(checked.args)
-        tool.claims(checked.args)
-        done = await tool.run(checked.args, Ctx())
-        if facts.writes:
-            assert facts.preview == done.display
-        return done
-
-    async def fails(self, name: str, **args: Any) -> str:
-        before = {p: p.read_bytes() for p in self.root.rglob("*") if p.is_file()}
-        with pytest.raises(ToolFailure) as failure:
-            await self.call(name, **args)
-        assert before == {p: p.read_bytes() for p in self.root.rglob("*") if p.is_file()}
-        return str(failure.value)
 
 
 @pytest.fixture

@@ -14,18 +14,18 @@ from gongfu.core.errors import ToolFailure
 from gongfu.toolkit.edit import edit_tools
 from gongfu.toolkit.moving import MoveTools
 from gongfu.toolkit.readlog import ReadLog
-from gongfu.tools.protocol import Facts, Outcome
+from gongfu.tools.protocol import Facts
 from gongfu.workspace.files import digest
 from gongfu.workspace.root import Workspace
 from gongfu.workspace.trash import put_in_trash
 from tests.app.cast import workplace
-from tests.toolkit.kit import Ctx
+from tests.toolkit.kit import Ctx, Workbench
 from tests.toolkit.loop import play
 
 pytestmark = pytest.mark.anyio
 
 
-class Bench:
+class Bench(Workbench):
     """`kept` is what the tools are told of undo; there is a trash in the home folder when `trash`."""
 
     def __init__(self, folder: Path, *, kept: bool = True, trash: bool = False) -> None:
@@ -42,18 +42,6 @@ class Bench:
 
     async def facts(self, name: str, **args: Any) -> Facts:
         return await self.tools[name].facts(args)
-
-    async def call(self, name: str, **args: Any) -> Outcome:
-        self.tools[name].claims(args)
-        await self.facts(name, **args)
-        return await self.tools[name].run(args, Ctx())
-
-    async def fails(self, name: str, **args: Any) -> str:
-        before = self.tree()
-        with pytest.raises(ToolFailure) as failure:
-            await self.call(name, **args)
-        assert self.tree() == before
-        return str(failure.value)
 
     def tree(self, folder: Path | None = None) -> dict[str, Any]:
         top = folder or self.root
