@@ -17,8 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gongfu.core.backtracking import loops
 from gongfu.core.errors import ToolFailure
-from gongfu.core.lexical.backtracking import loops
 from gongfu.toolkit.grep import Hits, Query, Skipped, in_thread, search
 from gongfu.toolkit.ripgrep import chunks, search_with_rg
 from gongfu.toolkit.search import search_tools

@@ -27,8 +27,8 @@ def earlier(app: App, path: Path) -> bytes | None:
     if not rest or not place.store.exists():
         return None
     name = rest.replace(os.sep, "/")
-    now = path.read_bytes() if path.is_file() else b""
     try:
+        now = path.read_bytes() if path.is_file() else b""
         with Shelf(place) as shelf:
             for row in [row for row in shelf.all_rows() if row.when == "before"][:_MOST]:
                 tree = shelf.tree(row.id)

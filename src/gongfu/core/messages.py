@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, cast
 
-import msgspec
-
 from gongfu.core.base import Base
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -140,11 +138,3 @@ def _soft_parts(parts: Any) -> Any:
 def _soft_part(part: Any) -> dict[str, Any]:
     value = cast("dict[str, Any]", part) if isinstance(part, dict) else {"value": part}
     return value if value.get("type") in _KNOWN else {"type": "raw", "value": value}
-
-
-def decode_message(data: bytes | str) -> Message:
-    """Read a message; parts of unknown types become `RawPart`. Raises msgspec.DecodeError for what is no message."""
-    try:
-        return msgspec.json.decode(data, type=Message)
-    except msgspec.ValidationError:
-        return msgspec.convert(soften(msgspec.json.decode(data)), type=Message)

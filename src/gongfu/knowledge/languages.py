@@ -15,7 +15,6 @@ EXTENSIONS: Final = {
     ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".c++": "cpp",
     ".hh": "cpp", ".hpp": "cpp", ".hxx": "cpp", ".ipp": "cpp",
 }  # fmt: skip
-LANGUAGES: Final = tuple(dict.fromkeys(EXTENSIONS.values()))
 MOST_BYTES: Final = 1 << 20
 _LONGEST_LINE: Final = 20_000
 _DEEPEST: Final = 200

@@ -135,9 +135,12 @@ class Browsing:
                 handle_sigterm=False,
                 handle_sighup=False,
             )
-        except Error as error:
+        except (Error, OSError) as error:
             await self.close()
             raise ToolFailure(f"the browser {path} did not start: {_why(str(error))}") from None
+        except BaseException:  # a call that was cancelled too: else what drives the browser would run on
+            await self.close()
+            raise
 
     def _proxy(self, side: Side) -> ProxySettings:
         return {"server": self.gates[side].url, "bypass": "<-loopback>"}

@@ -144,8 +144,8 @@ def _tables(root: Path) -> set[str]:
     import tomllib
 
     try:
-        text = (root / "pyproject.toml").read_text(encoding="utf-8")[: 1 << 20]
-        tool = tomllib.loads(text).get("tool")
+        with (root / "pyproject.toml").open("rb") as file:
+            tool = tomllib.loads(file.read(1 << 20).decode("utf-8")).get("tool")
     except (OSError, ValueError, RecursionError):
         return set()
     return set(cast("dict[str, Any]", tool)) if isinstance(tool, dict) else set()

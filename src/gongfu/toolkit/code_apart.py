@@ -317,7 +317,8 @@ def _errors(files: Iterable[str]) -> Iterator[Spot]:
     warnings.simplefilter("ignore")
     for path in files:
         try:
-            raw = Path(path).read_bytes()[:_LARGEST]
+            with Path(path).open("rb") as file:
+                raw = file.read(_LARGEST)
             compile(raw, path, "exec", dont_inherit=True)
         except SyntaxError as error:
             message = f"{error.msg} (Python {sys.version_info[0]}.{sys.version_info[1]})"

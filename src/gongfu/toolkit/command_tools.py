@@ -38,6 +38,7 @@ class CommandTools:
         self._workspace = workspace
         self._located = Located(workspace)
         self._registry = registry
+        self._judged: dict[tuple[str, str], list[Piece]] = {}
 
     def __iter__(self) -> Iterator[Tool]:
         yield self.commands
@@ -49,7 +50,9 @@ class CommandTools:
             return self._add_facts(name, str(args.get("text", "")), title)
         if action != "run":
             return Facts(access=("read",), title=title)
-        _, pieces = self._pieces(name, str(args.get("arguments", "")))
+        arguments = str(args.get("arguments", ""))
+        _, pieces = self._pieces(name, arguments)
+        self._judged[name, arguments] = pieces
         lines = [piece.command for piece in pieces if isinstance(piece, Line)]
         paths: list[str] = []
         for piece in pieces:
@@ -168,6 +171,8 @@ class CommandTools:
 
     async def _run(self, name: str, arguments: str, ctx: CallContext) -> Outcome:
         command, pieces = self._pieces(name, arguments)
+        if pieces != self._judged.pop((name, arguments), pieces):
+            raise ToolFailure(f"/{name} is not what it was when the call was judged; nothing was run")
 
         async def run(line: str) -> str:
             return await self._through("shell", {"command": line}, ctx)

@@ -306,8 +306,7 @@ def _mouse(args: dict[str, Any]) -> UseMouse:
         raise ToolFailure("scroll needs down (or across): clicks of the wheel, below 0 for up (or left)")
     if max(abs(down), abs(across)) > _MOST_CLICKS:
         raise ToolFailure(f"at most {_MOST_CLICKS} clicks of the wheel at a time")
-    deeds: dict[MouseAction, Deed] = {"double": "click", "right": "click"}
-    deed: Deed = deeds.get(action, action)  # type: ignore[arg-type]
+    deed: Deed = "click" if action in ("double", "right") else action
     return UseMouse(
         deed=deed, x=x, y=y, button="right" if action == "right" else args.get("button") or "left",
         count=2 if action == "double" else 1, wheel=(across, down),

@@ -47,6 +47,8 @@ async def _display(order: TryProgram, folder: str | None) -> AsyncGenerator[TryP
         yield msgspec.structs.replace(order, server=server)
     except ScreenProblem as problem:
         raise ToolFailure(str(problem)) from None
+    except OSError as error:
+        raise ToolFailure(f"the private display did not start: {error}") from None
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(stack.close)

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 import anyio.to_thread
 
+from gongfu.core.backtracking import longest_line, loops
 from gongfu.core.base import Base
 from gongfu.core.errors import ToolFailure
-from gongfu.core.lexical.backtracking import longest_line, loops
 from gongfu.workspace.encodings import detect
 from gongfu.workspace.files import NotText
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from gongfu.core.backtracking import longest_line
 from gongfu.core.base import Base
-from gongfu.core.lexical.backtracking import longest_line
 from gongfu.toolkit.grep import Hits, Line, Query, Skipped, compile_query, in_thread, search
 from gongfu.workspace.process import run
 

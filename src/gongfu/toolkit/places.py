@@ -10,7 +10,6 @@ from pathlib import Path
 
 from gongfu.core.errors import ToolFailure
 from gongfu.workspace.ignore import NEVER
-from gongfu.workspace.names import show_name
 from gongfu.workspace.protect import why_protected
 from gongfu.workspace.root import Located, Workspace
 
@@ -149,8 +148,3 @@ def strictest(consents: Iterable[str]) -> str:
     """Of what `Places.consent` said of several paths, the one that holds for all: "secret" before any other."""
     found = {consent for consent in consents if consent}
     return "secret" if "secret" in found else min(found, default="")
-
-
-def shown_names(names: list[str]) -> str:
-    """Names fit to be shown, joined."""
-    return ", ".join(show_name(n) for n in names)

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import anyio.to_thread
 
+from gongfu.core.backtracking import longest_line
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
-from gongfu.core.lexical.backtracking import longest_line
 from gongfu.toolkit.files import check_text
 from gongfu.toolkit.places import explained
 from gongfu.toolkit.python_changes import Agreed, Change, changed, diff_display_of, diff_text, paths_of, write_all
@@ -20,7 +20,7 @@ from gongfu.toolkit.python_project import Projects
 from gongfu.toolkit.python_style import Style
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome
-from gongfu.workspace.files import NotText, TextFile, read_text_file, with_spans
+from gongfu.workspace.files import NotText, TextFile, read_bytes, read_text_file, with_spans
 from gongfu.workspace.globs import path_regex
 from gongfu.workspace.ignore import walk
 from gongfu.workspace.protect import why_protected
@@ -143,6 +143,7 @@ class Batch:
 
     def _compile(self, files: Sequence[Path]) -> Outcome:
         import ast  # not for the other actions
+        import warnings
 
         wrong: list[str] = []
         python = [p for p in files if p.suffix in (".py", ".pyi")]
@@ -150,10 +151,12 @@ class Batch:
             raise ToolFailure("none of the files is Python; compile reads only Python")
         for path in python:
             try:
-                ast.parse(path.read_bytes(), filename=str(path))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of the code that is read, not of ours
+                    ast.parse(read_bytes(path.resolve(), _EACH)[0], filename=str(path))
             except SyntaxError as error:
                 wrong.append(f"{self._workspace.show(path)}:{error.lineno or 1}:{error.offset or 1} {error.msg}")
-            except (ValueError, OSError, RecursionError, MemoryError) as error:
+            except (NotText, ValueError, OSError, RecursionError, MemoryError) as error:
                 wrong.append(f"{self._workspace.show(path)}:1:1 {error}")
         head = f"{len(python) - len(wrong)} of {len(python)} files compile."
         text = "\n".join([head, *wrong[:_TOLD], *([f"… {len(wrong) - _TOLD} more"] * (len(wrong) > _TOLD))])

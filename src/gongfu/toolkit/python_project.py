@@ -251,6 +251,8 @@ def text_of(path: Path, workspace: Workspace | None = None) -> str:
     if workspace is not None and not unasked(path, workspace):
         return ""
     try:
+        if not path.is_file():  # a pipe would never end
+            return ""
         with path.open("rb") as file:
             return file.read(_MOST).decode("utf-8", "replace")
     except OSError:

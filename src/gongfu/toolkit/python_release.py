@@ -147,9 +147,7 @@ class Releases:
         """The heading "Unreleased" becomes that of the version, with an empty one above it."""
         path = next((project.root / name for name in _CHANGELOGS if (project.root / name).is_file()), None)
         file = self._read(path) if path is not None else None
-        match = (
-            re.search(r"(?im)^(?P<mark>#+ )(?P<open>\[?)unreleased(?P<close>\]?)[^\r\n]*", file.text) if file else None
-        )
+        match = re.search(_UNRELEASED, file.text) if file else None
         if file is None or match is None:
             return
         line = file.newline or "\n"

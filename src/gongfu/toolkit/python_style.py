@@ -22,6 +22,7 @@ from gongfu.toolkit.python_findings import KINDS, Finding, findings_in, said_by
 from gongfu.toolkit.python_project import Project, Projects, everything, led_out, table
 from gongfu.tools.decorator import tool
 from gongfu.tools.protocol import CallContext, Facts, Outcome
+from gongfu.workspace.files import NotText, read_bytes
 from gongfu.workspace.ignore import walk
 from gongfu.workspace.root import Located
 
@@ -322,8 +323,8 @@ class Style:
                 if path.suffix not in ends or room <= 0:
                     continue
                 try:
-                    raw = path.read_bytes()
-                except OSError:
+                    raw, _ = read_bytes(path.resolve(), room)
+                except (OSError, NotText):
                     continue
                 room -= len(raw)
                 yield path, raw

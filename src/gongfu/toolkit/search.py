@@ -11,10 +11,10 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from gongfu.core.backtracking import longest_line
 from gongfu.core.base import Base
 from gongfu.core.display import text_display
 from gongfu.core.errors import ToolFailure
-from gongfu.core.lexical.backtracking import longest_line
 from gongfu.toolkit.counts import counted
 from gongfu.toolkit.found import MOST_HITS, Report
 from gongfu.toolkit.grep import HUGE, Query, Skipped, in_thread

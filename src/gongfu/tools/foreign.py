@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, cast
 
+from gongfu.core.backtracking import longest_line, loops
 from gongfu.core.base import Base
-from gongfu.core.lexical.backtracking import longest_line, loops
 
 _DEEPEST = 200
 _FREE = 2  # loops from which on an expression on names of properties is not tried

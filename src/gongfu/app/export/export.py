@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+import anyio.to_thread
 
 from gongfu.core.base import Base
 from gongfu.core.errors import UserError
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from gongfu.app.app import App
     from gongfu.app.export.talk import Talk
 
+T = TypeVar("T")
 Format: TypeAlias = Literal["markdown", "html", "json", "pdf"]
-FORMATS: tuple[Format, ...] = ("markdown", "html", "json", "pdf")
 SUFFIXES: Mapping[str, Format] = {
     ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".pdf": "pdf",
 }  # fmt: skip
@@ -68,12 +70,13 @@ async def export_talk(
             from gongfu.app.export.markdown import to_markdown
 
             pictures = _Pictures(folder)
-            text = to_markdown(talk, language, pictures.add)
+            text = await _in_thread(lambda: to_markdown(talk, language, pictures.add))
             return Exported(format=format, data=_utf8(text), title=talk.title, beside=pictures.files)
         case "html":
             from gongfu.app.export.page import talk_page
 
-            return Exported(format=format, data=_utf8(talk_page(talk, language)), title=talk.title)
+            page = await _in_thread(lambda: talk_page(talk, language))
+            return Exported(format=format, data=_utf8(page), title=talk.title)
         case "json":
             import msgspec
 
@@ -103,7 +106,7 @@ async def publish(
     from gongfu.app.export.page import document_page
 
     if format == "html":
-        return _utf8(document_page(title, markdown, language, image))
+        return _utf8(await _in_thread(lambda: document_page(title, markdown, language, image)))
 
     def set_it() -> tuple[str, dict[str, bytes]]:
         from gongfu.app.export.typst_source import Source
@@ -122,13 +125,18 @@ async def _pdf(
 
     if browser := find_browser(env):
         try:
-            return await print_page(page(), browser, env)
+            return await print_page(await _in_thread(page), browser, env)
         except UserError:
             if not has_typst():
                 raise
     if not has_typst():
         raise UserError("export.no_pdf")
-    return await typeset(*source())
+    return await typeset(*await _in_thread(source))
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Do what takes seconds for a long talk, without holding up the rest of the program."""
+    return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 
 class _Pictures:

@@ -115,5 +115,4 @@ TEXT = {
         "Sub-agents cannot be started here. Nothing was begun.",
         "此处无法启动子代理，没有开始任何工作。",
     ),
-    "empty_prompt": ("There is no task in this prompt.", "提示中没有任务。"),
 }

@@ -4,12 +4,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "asks": ("The MCP server {server} asks:", "MCP 服务器 {server} 询问："),
     "does_not_fit": ("(that does not fit)", "（不符合要求）"),
     "state_off": ("off", "停用"),
-    "state_idle": ("not connected", "未连接"),
-    "state_connecting": ("connecting", "连接中"),
-    "state_ready": ("ready", "就绪"),
-    "state_waiting": ("tries again soon", "稍后重试"),
-    "state_failed": ("failed", "失败"),
-    "state_login": ("needs login", "需要登录"),
     "state_wrong": ("wrong settings", "设置有误"),
     "none": (
         "No MCP servers are configured. Add one: `gongfu mcp add NAME COMMAND …` or `gongfu mcp add NAME URL`.",
@@ -54,7 +48,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "login_hint": ("it needs a login: gongfu mcp login {name}", "需要登录：gongfu mcp login {name}"),
     "tools_count": ("{count} tools", "{count} 个工具"),
     "tool_refused": ("not taken: {name}: {why}", "未采用：{name}：{why}"),
-    "last_error": ("last error: {why}", "最近的错误：{why}"),
     "stderr": ("It wrote to its standard error:", "它写到标准错误的内容："),
     "speaks": ("speaks {version}; calls itself {title}", "协议 {version}；自称 {title}"),
     "login_no_url": (

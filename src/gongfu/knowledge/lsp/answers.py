@@ -14,6 +14,11 @@ def as_list(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
+def as_number(value: Any) -> int:
+    """A whole number, 0 for anything else."""
+    return value if isinstance(value, int) else 0
+
+
 def start_of(value: Any) -> tuple[int, int] | None:
     """Line and character, from 0, at which a range begins; None when it is none."""
     start = cast("dict[str, Any]", value).get("start") if isinstance(value, dict) else None

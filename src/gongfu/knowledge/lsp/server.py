@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import anyio.to_thread
 
 from gongfu.core.base import Base
 from gongfu.knowledge.lsp.abilities import ABILITIES, COMPLETIONS, SEVERITIES
-from gongfu.knowledge.lsp.answers import as_list, as_text, read_lines, start_of
+from gongfu.knowledge.lsp.answers import as_list, as_number, as_text, read_lines, start_of
 from gongfu.knowledge.lsp.client import Client, ServerFailed
 from gongfu.knowledge.lsp.servers import Found, language_of
 from gongfu.knowledge.lsp.wire import Unit, from_units, from_uri, lines_of, to_units, to_uri
@@ -141,7 +142,7 @@ class LanguageServer:
         """Where the symbol at a place is defined."""
         self._can("definitionProvider", "definitions")
         result = await self._at("textDocument/definition", path, text, line, column)
-        return list(self._places(result))
+        return await self._places(result)
 
     async def look_at(self, files: Sequence[tuple[Path, str]]) -> None:
         """Let the server know files that a question is not about; it gets a moment to read them."""
@@ -155,7 +156,7 @@ class LanguageServer:
         """Where the symbol at a place is used, its definition among them."""
         self._can("referencesProvider", "references")
         more = {"context": {"includeDeclaration": True}}
-        return list(self._places(await self._at("textDocument/references", path, text, line, column, more)))
+        return await self._places(await self._at("textDocument/references", path, text, line, column, more))
 
     async def hover(self, path: Path, text: str, line: int, column: int) -> str:
         """What the server tells of the symbol at a place, as Markdown."""
@@ -173,7 +174,7 @@ class LanguageServer:
         return [
             Word(
                 name=str(item.get("label", "")).strip(),
-                kind=COMPLETIONS.get(item.get("kind"), ""),
+                kind=COMPLETIONS.get(as_number(item.get("kind")), ""),
                 detail=str(item.get("detail") or ""),
             )
             for item in found
@@ -356,8 +357,13 @@ class LanguageServer:
 
     # --- reading answers ------------------------------------------------------------------------------------------
 
-    def _places(self, result: Any) -> Iterator[Place]:
-        texts: dict[Path, list[str]] = {path: lines_of(known.text) for path, known in self._open.items()}
+    async def _places(self, result: Any) -> list[Place]:
+        """The places of an answer; thousands of files may have to be read for their columns."""
+        texts = {path: known.text for path, known in self._open.items()}
+        return await anyio.to_thread.run_sync(lambda: list(self._read_places(result, texts)), abandon_on_cancel=True)
+
+    def _read_places(self, result: Any, known: Mapping[Path, str]) -> Iterator[Place]:
+        texts: dict[Path, list[str]] = {path: lines_of(text) for path, text in known.items()}
         found: list[Any] = [cast("dict[str, Any]", result)] if isinstance(result, dict) else as_list(result)
         for item in found[:_MOST_PLACES]:
             if not isinstance(item, dict):
@@ -382,7 +388,7 @@ class LanguageServer:
         code = item.get("code")
         return Problem(
             place=self._place(path, lines, start),
-            severity=SEVERITIES.get(item.get("severity"), "warning"),
+            severity=SEVERITIES.get(as_number(item.get("severity")), "warning"),
             message=str(item.get("message", "")),
             code=str(code) if isinstance(code, (str, int)) else "",
             source=str(item.get("source") or self.name),

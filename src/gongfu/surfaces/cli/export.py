@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from gongfu.core.base import Base
-from gongfu.core.errors import UsageError, UserError
+from gongfu.core.errors import ToolFailure, UsageError, UserError
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.command import Choice, Command, flag, option
 from gongfu.surfaces.cli.options import Opening, places_options
@@ -64,7 +64,7 @@ def export(cli: Cli, session: str, output: str | None, wanted: str | None, force
 
         async with opened(cli, how.opening) as app:
             talk = read_talk(app, session, last=how.last, everything=how.everything, redact=how.redact)
-            folder = f"{target.stem}-images" if target is not None else ""
+            folder = folder_of(target) if target is not None else ""
             return await export_talk(talk, kind, language=app.language, env=app.options.env, folder=folder)
 
     made = run_async(work)
@@ -72,9 +72,16 @@ def export(cli: Cli, session: str, output: str | None, wanted: str | None, force
         cli.out.write(made.data.decode("utf-8"))
         return 0
     place = target or _free(made.title)
+    if target is not None and made.beside and not force and (beside := target.parent / folder_of(target)).exists():
+        raise UserError("export.exists", path=beside)
     _write(place, made)
     cli.note(cli.say("export.written", path=place, size=_size(len(made.data))))
     return 0
+
+
+def folder_of(target: Path) -> str:
+    """The name of the folder beside a Markdown file that its pictures go into."""
+    return f"{target.stem}-images"
 
 
 def _format(wanted: str | None, output: str | None) -> Format:
@@ -109,6 +116,8 @@ def _write(place: Path, made: Exported) -> None:
         write_atomic(place.resolve(), made.data)
     except OSError as error:
         raise UserError("export.not_written", path=place, reason=error.strerror or error) from error
+    except ToolFailure as failure:  # a device, or a link that leads elsewhere by now
+        raise UserError("export.not_written", path=place, reason=str(failure).rstrip(".")) from failure
 
 
 def _size(count: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gongfu.config import edit
 from gongfu.config.layer import parse_layer
@@ -64,7 +64,9 @@ def import_server(cli: Cli, *, names: tuple[str, ...], yes: bool, as_json: bool,
 
 def _show(cli: Cli, one: Foreign) -> None:
     entry = one.entry
-    target = entry.get("url") or " ".join([entry["command"], *map(str, entry.get("args", ()))])
+    args = entry.get("args")
+    words = map(str, cast("list[Any]", args) if isinstance(args, list) else [args] * (args is not None))
+    target = entry.get("url") or " ".join([str(entry["command"]), *words])
     cli.out.line(f"{cli.out_style.bold(one.name)}  {cli.out_style.dim(NAMES[one.agent])}")
     cli.out.line(f"  {one_line(clean(str(target)), 200)}")
     if one.secrets:

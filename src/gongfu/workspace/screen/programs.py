@@ -22,13 +22,13 @@ def has(name: str) -> bool:
     return shutil.which(name) is not None
 
 
-def call(*argv: str, stdin: bytes = b"") -> bytes:
-    """What a program says. ScreenProblem when it fails."""
+def call(*argv: str, stdin: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
+    """What a program says. ScreenProblem when it ends with another code than those that are `fine`."""
     try:
         done = subprocess.run(argv, input=stdin, capture_output=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ScreenProblem(f"{argv[0]} did not work: {error}") from None
-    if done.returncode:
+    if done.returncode not in fine:
         said = done.stderr.decode("utf-8", "replace").strip()[:300]
         raise ScreenProblem(f"{argv[0]} did not work: {said or f'exit code {done.returncode}'}")
     return done.stdout

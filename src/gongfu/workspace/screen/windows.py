@@ -118,7 +118,7 @@ def _by_xdotool() -> list[Window]:
     if not has("xdotool"):
         raise ScreenProblem("windows are found with the package pynput (pip install 'gongfu[desktop]') or xdotool")
     found: list[Window] = []
-    for number in call("xdotool", "search", "--onlyvisible", "--name", ".").split()[:_MOST]:
+    for number in call("xdotool", "search", "--onlyvisible", "--name", ".", fine=(0, 1)).split()[:_MOST]:
         name = number.decode("ascii", "replace")
         title = call("xdotool", "getwindowname", name).decode("utf-8", "replace").strip()
         shape = dict(
