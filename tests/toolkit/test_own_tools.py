@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from gongfu.core.errors import ToolFailure
 from gongfu.core.events import ModeChanged, QuestionAsked, ReasoningSet, ToolStarted
 from gongfu.models.scripted import Call, Say
 from tests.app.cast import REF, Cast, opened, results, run, workplace
+from tests.toolkit.kit import Ctx
 from tests.toolkit.loop import play
 
 pytestmark = pytest.mark.anyio
@@ -266,6 +268,22 @@ async def test_a_command_that_the_model_runs_or_adds_needs_what_its_lines_need(w
     assert found[0].status == "done"
     assert any("touch made" in need["text"] for need in asked[0].preview["needs"])
     assert (work / "made").exists()
+
+
+async def test_a_command_that_changes_after_it_was_judged_does_not_run(work: Path) -> None:
+    file = work.parent / "home" / "commands" / "wild.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("!`ls`")
+
+    args = {"action": "run", "name": "wild"}
+    async with opened(work, Cast([Say("Done.")])) as app:
+        tool = (await app.session()).kit.registry.get("commands")
+        assert tool is not None
+        assert (await tool.facts(args)).command == "ls"
+        file.write_text("!`touch made`")
+        with pytest.raises(ToolFailure, match="not what it was"):
+            await tool.run(args, Ctx())
+    assert not (work / "made").exists()
 
 
 @pytest.mark.parametrize(
