@@ -137,6 +137,13 @@ async def test_the_window_comes_from_settings_then_the_environment_then_the_cata
     assert Router(whichever, env, places).info("bench-model").window == 6_000
 
 
+async def test_settings_under_both_spellings_of_a_model_count_together(places: Places) -> None:
+    """A window of the environment stands under the name that was written, and must hide nothing else."""
+    both = {"m": ModelSettings(window=7_000), "openai/m": ModelSettings(window=5_000, supports_images=True)}
+    info = Router(Settings(model_settings=both), {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, places).info("m")
+    assert (info.window, info.images) == (7_000, True)
+
+
 @pytest.mark.parametrize("text", ["lots", "0", "-5", "1e5"])
 async def test_a_window_that_is_no_number_is_told(text: str, places: Places) -> None:
     with pytest.raises(UsageError, match="GONGFU_CONTEXT_WINDOW"):

@@ -132,6 +132,18 @@ def _near(name: str, among: list[str]) -> list[str]:
     return get_close_matches(name.lower(), among, n=3, cutoff=0.7)
 
 
+def settings_for(target: Target, known: Mapping[str, ModelSettings], other: str) -> ModelSettings | None:
+    """The settings of a model, those of `other` when it has none. Where they stand under both of its spellings (a
+    window that the environment names stands under the one that was written), what the written one says comes first.
+    """
+    written, full = known.get(target.written), known.get(target.ref)
+    if written is None or full is None or written is full:
+        return written or full or known.get(other)
+    said = msgspec.structs.asdict(written)
+    usual = msgspec.structs.asdict(type(written)())
+    return msgspec.structs.replace(full, **{name: value for name, value in said.items() if value != usual[name]})
+
+
 def merged(info: ModelInfo, given: ModelSettings | None, *, window: int = 0) -> ModelInfo:
     """What is known of a model with what the settings say of it; `window` counts when the settings name none."""
     changes: dict[str, object] = {}

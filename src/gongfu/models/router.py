@@ -10,7 +10,7 @@ import anyio
 
 from gongfu.core.errors import UsageError, UserError
 from gongfu.models.gate import FAST, MAIN, Gate, Gated
-from gongfu.models.refs import LOCAL, SCRIPTED, Target, merged, resolve
+from gongfu.models.refs import LOCAL, SCRIPTED, Target, merged, resolve, settings_for
 
 if TYPE_CHECKING:
     from gongfu.config.paths import Places
@@ -218,8 +218,7 @@ class Router:
             return build.info_of(LOCAL, target.model, self._places)
         if (target.provider if provider is None else provider.api) == SCRIPTED:
             return build.scripted_info(target.written)
-        known = self._settings.model_settings
-        given = known.get(target.written) or known.get(target.ref) or known.get(ANY_MODEL)
+        given = settings_for(target, self._settings.model_settings, ANY_MODEL)
         window = (self._window() if role == "main" else 0) or window
         return merged(build.info_of(target.provider, target.model, self._places), given, window=window)
 
