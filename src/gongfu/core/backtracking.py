@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P?[<=!:]*|\{\d*,?\d*\}|.", re.DOTALL)
+_PIECE = r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P?[<=!:]*|\{\d*,?\d*\}|."  # a text: compiled when it is first needed
 _LONGEST = {1: 5_000, 2: 1_000, 3: 300}
 _MOST = 20
 
@@ -17,7 +17,7 @@ def loops(pattern: str) -> int:
     open_groups: list[tuple[int, bool]] = []
     count, either = 0, False
     group: tuple[int, bool] = (0, False)
-    for piece in _PIECE.findall(pattern):
+    for piece in re.findall(_PIECE, pattern):
         last, group = group, (0, False)
         if piece.startswith("("):
             open_groups.append((count, either))
