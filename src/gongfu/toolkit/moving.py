@@ -184,7 +184,10 @@ class MoveTools:
         return await anyio.to_thread.run_sync(self._delete, found, forever)
 
     def _delete(self, found: Sequence[Entry], forever: bool) -> Outcome:
-        counts = {entry.path: moves.contents(entry.path) for entry in found}
+        counts: dict[Path, moves.Contents] = {}
+        for entry in found:
+            with explained(_as_located(entry, entry)):  # it may be gone since it was judged
+                counts[entry.path] = moves.contents(entry.path)
         kept = self._kept()
         trashed: list[str] = []
         gone: list[str] = []
