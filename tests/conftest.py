@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
+
+# a version manager's stand-in for `python3` takes longer to start than the interpreter itself
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).resolve().parent), os.environ.get("PATH", "")])
 
 
 @pytest.fixture

@@ -56,6 +56,7 @@ async def opened(
     home.mkdir(exist_ok=True)
     base = server.root_url if api == "anthropic" else server.base_url
     lines = [
+        "context: {summaries_may_use_main: false}",  # one beside the turn would play a step of the script
         "models:", f"  main: [{main}]", *(["  fast: [mine/quick]"] if fast else []),
         "providers:", "  mine:", f"    api: {api}", f"    base_url: {base}", "    api_key: sk-none",
         "model_settings:", "  mine/m:", f"    window: {window}", "    max_output_tokens: 2000",
