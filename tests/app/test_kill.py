@@ -123,7 +123,7 @@ def check_store(folder: Path, log: Path) -> None:
     assert len(ran) >= STEPS - 1
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 async def test_killed_at_a_random_moment(tmp_path: Path, seed: int) -> None:
     print(await killed_and_resumed(tmp_path / str(seed), seed))
 

@@ -40,7 +40,7 @@ def consistent(found: Arguments) -> Arguments:
 
 
 @given(OBJECTS, st.booleans(), st.sampled_from([None, 1]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_valid_json_is_never_changed(value: Any, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     found = consistent(parse_arguments(text, {}))
@@ -48,7 +48,7 @@ def test_valid_json_is_never_changed(value: Any, ascii_only: bool, indent: int |
 
 
 @given(OBJECTS, st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_what_is_cut_is_never_closed(value: Any, data: st.DataObject) -> None:
     text = json.dumps(value, ensure_ascii=data.draw(st.booleans()))
     cut = text[: data.draw(st.integers(1, len(text) - 1))]
@@ -64,7 +64,7 @@ def schema_of(value: Any) -> Any:
 
 
 @given(OBJECTS, st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_one_bracket_too_many_changes_nothing_or_is_refused(value: Any, data: st.DataObject) -> None:
     text = json.dumps(value)
     marks = [t.end for t in scan(text).tokens if t.text in ("}", "]")]
@@ -79,7 +79,7 @@ def test_one_bracket_too_many_changes_nothing_or_is_refused(value: Any, data: st
 
 
 @given(OBJECTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_python_literals(value: Any) -> None:
     text = repr(value)
     found = consistent(parse_arguments(text, {}))
@@ -89,7 +89,7 @@ def test_python_literals(value: Any) -> None:
 
 
 @given(OBJECTS, st.sampled_from(["}", "]}", " garbage", "\n```", '"', "</x>", ";;", "<|end|>"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_garbage_behind_is_dropped(value: Any, tail: str) -> None:
     found = consistent(parse_arguments(json.dumps(value) + tail, {}))
     assert found.value == value
@@ -97,7 +97,7 @@ def test_garbage_behind_is_dropped(value: Any, tail: str) -> None:
 
 
 @given(st.integers(0, len(json.dumps(EDITS)) - 1))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_one_lost_character_never_changes_the_number_of_edits(at: int) -> None:
     text = json.dumps(EDITS)
     found = consistent(parse_arguments(text[:at] + text[at + 1 :], EDIT))
@@ -106,7 +106,7 @@ def test_one_lost_character_never_changes_the_number_of_edits(at: int) -> None:
 
 
 @given(st.integers(0, len(json.dumps(EDITS))), st.sampled_from("{}[]\",:\\\n'` x"))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_one_character_too_many_never_changes_the_number_of_edits(at: int, extra: str) -> None:
     text = json.dumps(EDITS)
     found = consistent(parse_arguments(text[:at] + extra + text[at:], EDIT))
@@ -115,7 +115,7 @@ def test_one_character_too_many_never_changes_the_number_of_edits(at: int, extra
 
 
 @given(st.text(alphabet="{}[]\",:'\\ntrue1 \n`#/x\ud800中", max_size=40))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @example('{"a": ' * 3000)
 @example("[" * 100_000)
 @example('{"a": 1' + "0" * 5000 + "}")

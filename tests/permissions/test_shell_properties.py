@@ -117,13 +117,13 @@ def missing(before: Line, after: Line) -> frozenset[Rating]:
 
 @pytest.mark.parametrize("shape", WRAPPED)
 def test_a_compound_is_never_milder_than_what_is_in_it(rate_often: Rate, shape: str) -> None:
-    for command in filter(closed, ALL):
+    for command in filter(closed, ALL[WRAPPED.index(shape) % 2 :: 2]):  # each half in half of the shapes
         assert not missing(rate_often(command), rate_often(shape.format(command))), command
 
 
 @pytest.mark.parametrize("shape", GIVEN)
 def test_a_script_in_quotes_is_never_milder_than_the_line(rate_often: Rate, shape: str) -> None:
-    for command in ALL:
+    for command in ALL[GIVEN.index(shape) % 2 :: 2]:
         assert not missing(rate_often(command), rate_often(shape.format(quoted(command)))), command
 
 
