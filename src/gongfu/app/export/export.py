@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import anyio.to_thread
 
+from gongfu.app.export.pieces import bytes_of, suffix_of
 from gongfu.core.base import Base
 from gongfu.core.errors import UserError
 from gongfu.core.messages import ImagePart
@@ -23,7 +22,6 @@ Format: TypeAlias = Literal["markdown", "html", "json", "pdf"]
 SUFFIXES: Mapping[str, Format] = {
     ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".pdf": "pdf",
 }  # fmt: skip
-_KINDS = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 
 
 class Exported(Base, frozen=True):
@@ -147,14 +145,14 @@ class _Pictures:
         self.files: dict[str, bytes] = {}
 
     def add(self, image: ImagePart) -> str:
-        kind = _KINDS.get(image.media_type, "")
-        if not self._folder or not kind or not image.data:
+        kind = suffix_of(image)
+        if not self._folder or not kind:
             return image.url
-        name = f"{self._folder}/{len(self.files) + 1}.{kind}"
-        try:
-            self.files[name] = base64.b64decode(image.data)
-        except (binascii.Error, ValueError):
+        data = bytes_of(image)
+        if data is None:
             return ""
+        name = f"{self._folder}/{len(self.files) + 1}.{kind}"
+        self.files[name] = data
         return name.replace(" ", "%20")
 
 

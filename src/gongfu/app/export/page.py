@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import Any, cast
 
 from gongfu.app.export.markdown import about, one_line, state
+from gongfu.app.export.pieces import bounded, suffix_of
 from gongfu.app.export.talk import Answer, Done, Item, Talk, Thought, Turn, Words
 from gongfu.core.messages import ImagePart
 from gongfu.core.words import Language, say
 from gongfu.resources import text as resource
 
-_LONG = 20_000  # characters of one output on the page
 _PART = 50  # lines of code that are laid out as one: a browser that prints lays the whole out anew for every page
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 _STYLES = {"text-align"}
@@ -108,22 +108,15 @@ def _call(call: Done, language: Language) -> Iterator[str]:
 
 def _result(call: Done, language: Language) -> str:
     if diff := str(call.display.get("diff") or ""):
-        return coloured(_bounded(diff, language), "diff")
+        return coloured(bounded(diff, language), "diff")
     if call.display.get("kind") == "command":
         command = coloured(str(call.display.get("command") or ""), "bash")
-        return command + _plain(_bounded(call.text, language))
-    return _plain(_bounded(call.text, language)) if call.text.strip() else ""
+        return command + _plain(bounded(call.text, language))
+    return _plain(bounded(call.text, language)) if call.text.strip() else ""
 
 
 def _plain(text: str) -> str:
     return f"<pre>{escape(text.rstrip())}</pre>" if text.strip() else ""
-
-
-def _bounded(text: str, language: Language) -> str:
-    if len(text) <= _LONG:
-        return text
-    half = _LONG // 2
-    return f"{text[:half]}\n{say('export.cut', language, count=f'{len(text) - _LONG:,}')}\n{text[-half:]}"
 
 
 def _pictures(images: tuple[ImagePart, ...], language: Language) -> Iterator[str]:
@@ -135,8 +128,7 @@ def _pictures(images: tuple[ImagePart, ...], language: Language) -> Iterator[str
 
 def data_address(image: ImagePart) -> str:
     """The address that holds a picture itself; "" for one that is only known by its address, or is no picture."""
-    known = image.media_type in ("image/png", "image/jpeg", "image/gif", "image/webp")
-    return f"data:{image.media_type};base64,{image.data}" if known and image.data else ""
+    return f"data:{image.media_type};base64,{image.data}" if suffix_of(image) else ""
 
 
 def to_html(markdown: str, image: Callable[[str], str] = lambda _: "") -> str:

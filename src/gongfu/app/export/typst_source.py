@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gongfu.app.export.markdown import about, one_line, state
+from gongfu.app.export.pieces import bounded, bytes_of, suffix_of
 from gongfu.app.export.talk import Answer, Done, Item, Talk, Thought, Turn, Words
 from gongfu.core.messages import ImagePart
 from gongfu.core.words import Language, say
@@ -26,8 +25,6 @@ _HEAD = """#set document(title: {title})
 #let prompt(body) = block(fill: luma(246), inset: 8pt, width: 100%, stroke: (left: 2pt + rgb("#0f766e")), body)
 #let dim(body) = text(fill: luma(110), size: 9pt, body)
 """
-_SUFFIX = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
-_LONG = 20_000
 _WRAPS = {"strong": "strong", "em": "emph", "s": "strike"}
 
 
@@ -66,14 +63,11 @@ class Source:
 
     def picture(self, image: ImagePart, width: str = "80%") -> str:
         """The call that shows a picture; "" for one that cannot be shown."""
-        suffix = _SUFFIX.get(image.media_type, "")
-        if not suffix or not image.data:
+        suffix, data = suffix_of(image), bytes_of(image)
+        if not suffix or data is None:
             return ""
         name = f"picture{len(self.files) + 1}.{suffix}"
-        try:
-            self.files[name] = base64.b64decode(image.data)
-        except (binascii.Error, ValueError):
-            return ""
+        self.files[name] = data
         return f"image({string(name)}, width: {width})"
 
     # --- a talk ---
@@ -114,10 +108,7 @@ class Source:
         diff = str(call.display.get("diff") or "")
         body = diff or call.text
         if body.strip():
-            if len(body) > _LONG:
-                cut = say("export.cut", self._language, count=f"{len(body) - _LONG:,}")
-                body = f"{body[: _LONG // 2]}\n{cut}\n{body[-_LONG // 2 :]}"
-            self.lines.append(block(body, "diff" if diff else ""))
+            self.lines.append(block(bounded(body, self._language), "diff" if diff else ""))
         self._pictures(call.images)
 
     def _pictures(self, images: Sequence[ImagePart]) -> None:
