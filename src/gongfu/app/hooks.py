@@ -41,7 +41,7 @@ def hooks_for(app: App, session: Session, tasks: anyio.abc.TaskGroup) -> Hooking
         return Common(
             session=session.id,
             directory=workspace.directory,
-            mode=app.options.mode,
+            mode=session.permission,
             agent="" if brief is None else brief.agent,
         )
 

@@ -40,7 +40,7 @@ class Spawner:
 
         UserError when its model cannot be had.
         """
-        chain = partial(self._app.router.chain, "main", brief.model) if brief.model else parent.kit.chain
+        chain = partial(self._app.router.chain, "main", brief.model) if brief.model else parent.models
         await chain()
         inherit = parent.state.context.pinned
 

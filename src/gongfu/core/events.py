@@ -16,7 +16,7 @@ from gongfu.core.event_base import Event
 from gongfu.core.guarded import CheckpointTaken, FilesRestored, HookRan, PermissionGranted
 from gongfu.core.live import AgentEvent, CallDelta, MessagePartial, ReasoningDelta, TextDelta, ToolOutput
 from gongfu.core.messages import Message, ResultPart, soften
-from gongfu.core.modes import Bounds, ModeChanged, ReasoningSet
+from gongfu.core.modes import Bounds, ModeChanged, ModelChosen, PermissionSet, ReasoningSet
 from gongfu.core.specs import Usage
 from gongfu.core.told import (
     AgentFinished,
@@ -315,6 +315,8 @@ AnyEvent: TypeAlias = (
     | PermissionGranted
     | ModeChanged
     | ReasoningSet
+    | PermissionSet
+    | ModelChosen
     | AgentEvent
     | TextDelta
     | ReasoningDelta

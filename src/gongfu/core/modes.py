@@ -87,6 +87,22 @@ class ModeChanged(Event, frozen=True, tag="mode_changed"):
     by: Literal["person", "model"] = "person"
 
 
+class PermissionSet(Event, frozen=True, tag="permission_set"):
+    """The person chose what may run without asking, from the next call on: ask, edits, plan, auto or full.
+
+    It holds while the session is open; a session that is opened again begins as the settings say.
+    """
+
+    mode: str
+
+
+class ModelChosen(Event, frozen=True, tag="model_chosen"):
+    """The person chose the model of this session from its next turn on: a reference, or several at commas; "" is the
+    one of the settings."""
+
+    model: str
+
+
 class ReasoningSet(Event, frozen=True, tag="reasoning_set"):
     """How much the model thinks in this session from its next request on; "" is as the settings say."""
 

@@ -46,7 +46,7 @@ async def run_aside(
         return Outcome(text=checked.problem, status="failed")
     permit = Permit(
         workspace=session.kit.workspace,
-        mode=session.kit.agent.mode,
+        mode=lambda: session.permission,
         grants=session.grants,
         pending=session.pending,
         consent=session.kit.consent,

@@ -31,15 +31,20 @@ class Chains:
         named = [(q.prompt, q.bounds.model) for q in queue if q.bounds is not None and q.bounds.model]
         for prompt, model in named:
             if prompt not in self._own:
-                self._own[prompt] = await self._of(model)
+                self._own[prompt] = await self.of(model)
         if not own or len(named) < len(queue):
-            self._usual = await self._kit.chain()
-        chosen = await self._of(own) if own else self._usual
+            self._usual = await self.usual()
+        chosen = await self.of(own) if own else self._usual
         if going_on:
             self._own[""] = chosen
         return chosen
 
-    async def _of(self, model: str) -> Sequence[ModelProvider]:
+    async def usual(self) -> Sequence[ModelProvider]:
+        """The models of a prompt that names none: those that the person chose for the session, else of the settings."""
+        return await (self.of(self._state.model) if self._state.model else self._kit.chain())
+
+    async def of(self, model: str) -> Sequence[ModelProvider]:
+        """The models of a reference, "" for those of the settings. UserError when they cannot be had."""
         return await (self._kit.chain() if self._kit.chain_of is None else self._kit.chain_of(model))
 
     def keep(self, prompt: str, chain: Sequence[ModelProvider]) -> None:

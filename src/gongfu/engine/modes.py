@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import replace
 
 from gongfu.core.errors import UserError
-from gongfu.core.events import ModeChanged, ReasoningSet
+from gongfu.core.events import ModeChanged, PermissionSet, ReasoningSet
 from gongfu.core.messages import CallPart
 from gongfu.core.modes import Floor, WorkMode
 from gongfu.tools.disclosure import FIND, USE
@@ -18,6 +18,7 @@ from gongfu.tools.registry import Registry
 if TYPE_CHECKING:
     from gongfu.engine.agent import AgentSpec
     from gongfu.engine.session import Session
+    from gongfu.permissions.policy import Mode
 
 ALWAYS = frozenset(["ask_user", "todo", "recall", "mode", FIND, USE])
 """Tools that every mode offers: without them a model cannot ask, remember or get out of a mode."""
@@ -32,6 +33,7 @@ class Overlay:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._waiting: ModeChanged | None = None  # chosen before there is a session to record it in
+        self._permission: Mode | None = None
         self.above: Overlay | None = None
         self.agent: AgentSpec = session.kit.agent
         self.registry: Registry = session.kit.registry
@@ -49,6 +51,22 @@ class Overlay:
     def name(self) -> str:
         """Its name, "" for none."""
         return self.mode.name if self.mode is not None else ""
+
+    @property
+    def permission(self) -> Mode:
+        """What may run without asking: as the person chose, else as the settings say."""
+        if self.above is not None:
+            return self.above.permission
+        return self._permission or self._session.kit.agent.mode
+
+    def permit(self, mode: Mode) -> bool:
+        """Let `mode` run without asking from the next call on; whether that is a change."""
+        if mode == self.permission:
+            return False
+        self._permission = mode
+        if self._session.state.created is not None:
+            self._session.stream.emit(PermissionSet(mode=mode))
+        return True
 
     def floors(self) -> tuple[Floor, ...]:
         """What may not run: by the mode, by the turn that runs, and by those of the agents above."""

@@ -44,7 +44,7 @@ class Permit:
         self,
         *,
         workspace: Workspace,
-        mode: Mode,
+        mode: Callable[[], Mode],
         grants: Grants,
         pending: Pending,
         consent: Consent,
@@ -53,7 +53,7 @@ class Permit:
         floors: Callable[[], Sequence[Floor]] = tuple,
     ) -> None:
         self._workspace = workspace
-        self._mode: Mode = mode
+        self._mode = mode
         self._grants = grants
         self._pending = pending
         self._consent = consent
@@ -65,10 +65,11 @@ class Permit:
         """How far `call` may go; a Denial when it may not run. `said` is what the hooks decided of it."""
         hook = said.decision if said.decision in ("allow", "ask") else ""
         rules, floors = self._consent.rules, self._floors()
-        bare = self._mode == "full" and not (rules.ask or rules.deny or hook or floors)
+        mode = self._mode()
+        bare = mode == "full" and not (rules.ask or rules.deny or hook or floors)
         name = not bare and (rules.name_paths or any(floor.ask or floor.deny for floor in floors))
         seen = judged(call.name, facts, self._workspace, env=self._consent.env, rate=not bare, name=name)
-        decision = decide(seen, self._mode, rules, covers=self._consent.covers, hook=hook, floors=floors)
+        decision = decide(seen, mode, rules, covers=self._consent.covers, hook=hook, floors=floors)
         decision = self._left(seen, decision)
         if decision.verdict == "allow" or self._granted(seen, decision):
             return _leave(decision, seen)

@@ -119,7 +119,7 @@ class Runner:
             TurnStarted(
                 turn=self._turn,
                 model=self._chain[0].info.ref,
-                permission=session.kit.agent.mode,
+                permission=session.permission,
                 prompt=self.prompt,
                 resumed=not self.prompt,
                 blocked=blocked,
@@ -187,7 +187,7 @@ class Runner:
             session.denied = set()
         permit = Permit(
             workspace=kit.workspace,
-            mode=kit.agent.mode,
+            mode=lambda: session.permission,
             grants=session.grants,
             pending=session.pending,
             consent=kit.consent,

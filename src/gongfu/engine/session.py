@@ -30,6 +30,7 @@ from gongfu.core.specs import Usage
 from gongfu.engine.answer import check_schema
 from gongfu.engine.chains import Chains
 from gongfu.engine.children import Children
+from gongfu.engine.chosen import Chosen
 from gongfu.engine.compaction import compact, planner_of
 from gongfu.engine.inbox import Inbox
 from gongfu.engine.kit import Kit
@@ -51,7 +52,7 @@ RESUME = ""
 SCHEMA = "Your final answer must be nothing but JSON that follows this JSON Schema:"
 
 
-class Session:
+class Session(Chosen):
     """One conversation. One turn runs at a time; further prompts wait in a durable queue."""
 
     def __init__(self, id: str, equip: Callable[[Session], Kit]) -> None:
@@ -70,7 +71,7 @@ class Session:
             emit=self._emit_beside,
             spawn=kit.tasks.start_soon,
             fast=kit.fast,
-            main=kit.chain,
+            main=self.models,
             report=kit.report,
             ratios=lambda ref: self.state.ratios.get(ref, ()),
             lineage=self.state.lineage,
@@ -89,7 +90,7 @@ class Session:
             state=self.state,
             emit=self.stream.emit,
             fast=kit.fast,
-            chain=kit.chain,
+            chain=self.models,
             main=kit.summaries_may_use_main,
         )
         self.inbox = Inbox()
@@ -145,20 +146,6 @@ class Session:
     def account(self) -> Limits | None:
         """The account of the turn that runs."""
         return None if self._runner is None else self._runner.limits
-
-    @property
-    def model(self) -> str:
-        """The model of the last prompt; "" before the first."""
-        return self._chain[0].info.ref if self._chain else ""
-
-    @property
-    def mode(self) -> str:
-        """The work mode; "" for none."""
-        return self.overlay.name
-
-    def set_mode(self, name: str) -> bool:
-        """Work in another mode ("": in none) from the next request on, because a person wants it; see `Overlay.set`."""
-        return self.overlay.set(name)
 
     @property
     def queue(self) -> tuple[PromptQueued, ...]:
@@ -290,7 +277,7 @@ class Session:
         self._working, self._idle = True, anyio.Event()  # prompts that come meanwhile wait
         try:
             with anyio.CancelScope() as self._compacting:
-                self._chain = await self.kit.chain()
+                self._chain = await self.models()
                 self._check_rules()
                 return await compact(self, self._chain, focus)
         finally:

@@ -17,6 +17,7 @@ from gongfu.core.events import (
     HistoryRepaired,
     MessageAdded,
     ModeChanged,
+    ModelChosen,
     PromptDropped,
     PromptQueued,
     ReasoningSet,
@@ -82,6 +83,7 @@ class SessionState:
         self.bounds = Bounds()  # of the newest turn
         self.mode: WorkMode | None = None
         self.reasoning = ""
+        self.model = ""  # that the person chose, "" for the usual one
         self.turn: TurnStarted | None = None
         self.finished: TurnFinished | None = None
         self.started_calls: set[str] = set()
@@ -178,6 +180,8 @@ class SessionState:
             case ModeChanged(overlay=overlay):
                 self.mode = overlay
                 self.context.remoded = self.lineage.newest is not None
+            case ModelChosen(model=model):
+                self.model = model
             case ReasoningSet(effort=effort):
                 self.reasoning = effort
             case _:

@@ -61,11 +61,30 @@ def run(cli: Cli, values: dict[str, Any]) -> int:
     form = "json" if values.pop("as_json") else "stream" if values["stream_json"] else ""
     cli.form = form
     asked = _asked(cli, values, form)
+    if not asked.text and cli.bare and not form and _at_terminal(cli):
+        return converse(cli, values)
     if not asked.text and not asked.latest and not asked.session:
         raise UsageError("cli.no_task")
     from gongfu.surfaces.cli.turn import run_turn  # the app loads only when there is something to do
 
     return run_turn(cli, asked, _opening(cli, values, form))
+
+
+def converse(cli: Cli, values: dict[str, Any]) -> int:
+    """Open a conversation as the options say; where nobody can hold one, say what there is."""
+    if not _at_terminal(cli):
+        from gongfu.surfaces.cli.welcome import welcome
+
+        return welcome(cli)
+    session, latest = values["session"] or "", values["latest"]
+    from gongfu.surfaces.cli.talk.opening import converse as talk  # the app loads only when it is needed
+
+    return talk(cli, _opening(cli, values, ""), session=session, latest=latest)
+
+
+def _at_terminal(cli: Cli) -> bool:
+    """Whether somebody types and sees what is written."""
+    return cli.out.tty and cli.stdin is not None and cli.stdin.isatty()
 
 
 def _asked(cli: Cli, values: dict[str, Any], form: str) -> Asked:

@@ -1,0 +1,1 @@
+"""The conversation: what `gongfu` opens on a terminal."""

@@ -1,0 +1,82 @@
+"""Keys of the conversation that are no editing."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+if TYPE_CHECKING:
+    from gongfu.surfaces.cli.talk.screen import Screen
+    from gongfu.surfaces.cli.talk.talk import Talk
+
+_TWICE = 1.5  # seconds in which a second press counts as one of two
+PERMISSIONS = ("ask", "edits", "plan", "auto")
+
+
+class Keys:
+    """Binds them. `talk` and `screen` are set once they are there."""
+
+    def __init__(self) -> None:
+        self.talk: Talk
+        self.screen: Screen
+        self._pressed: dict[str, float] = {}
+        self.bindings = KeyBindings()
+        add = self.bindings.add
+        add("c-c")(self._ctrl_c)
+        add("c-d")(self._ctrl_d)
+        add("escape", eager=False)(self._escape)
+        add("s-tab")(self._permission)
+        add("c-l")(self._clear)
+        add("c-z")(self._suspend)
+
+    def _twice(self, key: str) -> bool:
+        now = time.monotonic()
+        before, self._pressed[key] = self._pressed.get(key, 0.0), now
+        return now - before < _TWICE
+
+    def _ctrl_c(self, event: KeyPressEvent) -> None:
+        del event
+        twice = self._twice("c-c")
+        if self.talk.session.running:
+            self.talk.start(self.talk.interrupt)
+        elif self.screen.editor.text:
+            self.screen.editor.clear()
+        elif twice:
+            self.screen.leave()
+        else:
+            self.talk.note(self.talk.cli.say("talk.ctrl_c_again"))
+
+    def _ctrl_d(self, event: KeyPressEvent) -> None:
+        if not self.screen.editor.text:
+            self.screen.leave()
+        else:
+            event.current_buffer.delete()
+
+    def _escape(self, event: KeyPressEvent) -> None:
+        del event
+        twice = self._twice("escape")
+        if self.talk.session.running:
+            self.talk.start(self.talk.interrupt)
+        elif self.screen.editor.text:
+            if twice:
+                self.screen.editor.clear()
+        elif twice:
+            from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, run_of
+
+            self.talk.start(lambda: run_of("rewind", SLASHES["rewind"])(self.talk, ""))
+
+    def _permission(self, event: KeyPressEvent) -> None:
+        del event
+        now = self.talk.session.permission
+        at = PERMISSIONS.index(now) if now in PERMISSIONS else -1
+        self.talk.session.set_permission(PERMISSIONS[(at + 1) % len(PERMISSIONS)])
+        self.screen.wake()
+
+    def _clear(self, event: KeyPressEvent) -> None:
+        del event
+        self.screen.clear()
+
+    def _suspend(self, event: KeyPressEvent) -> None:
+        event.app.suspend_to_background()

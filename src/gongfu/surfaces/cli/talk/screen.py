@@ -1,0 +1,353 @@
+"""The face on a terminal that can be drawn on: finished lines above, then what is alive, the input, and the status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import anyio
+from prompt_toolkit.application import Application
+from prompt_toolkit.application.run_in_terminal import run_in_terminal
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.input import create_input
+from prompt_toolkit.key_binding import DynamicKeyBindings, KeyBindingsBase, merge_key_bindings
+from prompt_toolkit.layout import DynamicContainer, FormattedTextControl, HSplit, Layout, Window
+from prompt_toolkit.layout.containers import AnyContainer, ConditionalContainer
+from prompt_toolkit.output import ColorDepth, Output, create_output
+from prompt_toolkit.styles import Style as Looks
+
+from gongfu.core.base import Base
+from gongfu.core.events import QuestionAsked
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.talk.editor import Editor
+from gongfu.surfaces.cli.talk.face import Pick, Picked
+from gongfu.surfaces.cli.talk.pen import Pen, takes_escapes
+
+T = TypeVar("T")
+
+FRAME = 0.05  # seconds between two frames of what is alive
+_SETTLE = 0.08  # seconds without a further change of size after which the screen is drawn anew
+_KEPT = 400  # finished lines that are drawn again after a change of size
+
+
+class Stage(Base, frozen=True):
+    """Something that takes the place of the input: what is drawn, where the keys go, and what they do."""
+
+    container: Any
+    focus: Any
+    keys: KeyBindingsBase
+
+
+class Shown(Base, frozen=True):
+    """What is alive: painted lines for `columns` and `rows` as they are at `now` (seconds since 1970).
+
+    `living` stands above the input and is cut to a third of the screen, `status` below it. `moving` says whether either
+    changes by itself.
+    """
+
+    living: Callable[[float, int, int], Sequence[str]]
+    status: Callable[[float, int], Sequence[str]]
+    moving: Callable[[], bool]
+
+
+class _App(Application[None]):
+    """A change of size is told to the screen: lines above are drawn anew, too."""
+
+    resized: Callable[[], None] | None = None
+
+    def _on_resize(self) -> None:
+        if self.resized is not None:
+            self.resized()
+
+
+class Screen:
+    """A face that is drawn. `keys` are those of the conversation; the editor has its own."""
+
+    drawn = True
+
+    def __init__(self, cli: Cli, shown: Shown, editor: Editor, keys: KeyBindingsBase) -> None:
+        self.cli = cli
+        self.editor = editor
+        self._shown = shown
+        self._lines: deque[str] = deque(maxlen=_KEPT)
+        self._finished: list[str] = []
+        self._stage: Stage | None = None
+        self._one = anyio.Lock()  # one dialogue at a time
+        self._dirty = True
+        self._resized_at = 0.0
+        self._alive: tuple[str, ...] = ()
+        self._status: tuple[str, ...] = ()
+        self.output = self._make_output()
+        editing = Condition(lambda: self._stage is None)
+        self.app = _App(
+            layout=Layout(self._layout(editing), focused_element=editor.window),
+            key_bindings=merge_key_bindings([DynamicKeyBindings(self._stage_keys), _when(keys, editing)]),
+            output=self.output,
+            input=create_input(cli.stdin),
+            full_screen=False,
+            mouse_support=False,
+            style=LOOKS if cli.out_style.color else None,
+            color_depth=None if cli.out_style.color else ColorDepth.DEPTH_1_BIT,
+            terminal_size_polling_interval=None,
+            before_render=self._before_render,
+        )
+        self.app.ttimeoutlen = 0.05  # an Esc by itself is one after so many seconds
+        self.app.timeoutlen = 0.4
+        self.app.resized = self._on_resize
+
+    # --- what is drawn ---
+
+    def _make_output(self) -> Output:
+        term = self.cli.env.get("TERM", "")
+        if takes_escapes():
+            stream = sys.__stdout__ or sys.stdout
+            return Pen(stream, self.cli.size(), term=term, color=self.cli.out_style.color)
+        return create_output(sys.__stdout__)
+
+    def _layout(self, editing: Condition) -> HSplit:
+        living = FormattedTextControl(lambda: ANSI("\n".join(self._alive)), focusable=False)
+        status = FormattedTextControl(lambda: ANSI("\n".join(self._status)), focusable=False)
+        rule = FormattedTextControl(lambda: [("class:rule", "─" * self.size[0])])
+        return HSplit([
+            Window(living, height=lambda: len(self._alive), dont_extend_height=True),
+            ConditionalContainer(Window(rule, height=1), editing),
+            DynamicContainer(self._middle),
+            Window(status, height=lambda: len(self._status), dont_extend_height=True),
+            Window(),  # takes what is left after something above has become shorter
+        ])  # fmt: skip
+
+    def _middle(self) -> AnyContainer:
+        return self.editor.container if self._stage is None else self._stage.container
+
+    def _stage_keys(self) -> KeyBindingsBase | None:
+        return None if self._stage is None else self._stage.keys
+
+    def _before_render(self, _: Any) -> None:
+        columns, rows = self.size
+        now = _now()
+        self._alive = tuple(self._shown.living(now, columns, rows))[-max(1, rows // 3) :]
+        self._status = tuple(self._shown.status(now, columns))
+
+    # --- Face ---
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows that are drawn for."""
+        size = self.output.get_size()
+        return size.columns, size.rows
+
+    def show(self, text: str) -> None:
+        """Finished lines; they are written with the next frame."""
+        if text:
+            self._finished.append(text.rstrip("\n"))
+            self._dirty = True
+
+    def wake(self) -> None:
+        """Draw a frame soon."""
+        self._dirty = True
+
+    async def pick(self, pick: Pick) -> Picked | None:
+        """A list that is chosen from with arrows, keys or words."""
+        from gongfu.surfaces.cli.talk.dialogs import picking  # loads when something is asked
+
+        return await picking(self, pick)
+
+    async def ask(self, label: str, *, secret: bool = False, default: str = "") -> str | None:
+        """A line of its own in the place of the input."""
+        from gongfu.surfaces.cli.talk.dialogs import asking
+
+        return await asking(self, label, secret=secret, default=default)
+
+    async def answer(self, question: QuestionAsked) -> str:
+        """The dialogue of a permission or a question."""
+        from gongfu.surfaces.cli.talk.questions import answering
+
+        return await answering(self, question)
+
+    async def read(self, title: str, lines: Sequence[str]) -> None:
+        """Shown above; the terminal scrolls."""
+        self.show("\n".join(([title] if title else []) + list(lines)))
+
+    async def outside(self, work: Callable[[], T]) -> T:
+        """See `Face.outside`."""
+        self.flush()
+        self._drain()
+        return await run_in_terminal(work, in_executor=True)
+
+    def put(self, text: str) -> None:
+        """Lay text into the input."""
+        self.editor.put(text)
+        self.wake()
+
+    def clear(self) -> None:
+        """An empty screen; what was above can still be scrolled to."""
+        self._lines.clear()
+        self._repaint()
+
+    def bell(self) -> None:
+        """Ring."""
+        self.output.bell()
+
+    def leave(self) -> None:
+        """End `run`."""
+        if self.app.is_running and not self.app.is_done:
+            self.app.exit()
+
+    # --- dialogues ---
+
+    @contextmanager
+    def staged(self, stage: Stage) -> Generator[None]:
+        """Show `stage` in the place of the input while this block runs."""
+        before, focus = self._stage, self.app.layout.current_window
+        self._stage = stage
+        self.app.layout.focus(stage.focus)
+        self.app.invalidate()
+        try:
+            yield
+        finally:
+            self._stage = before
+            with_focus = focus if before is not None else self.editor.window
+            self.app.layout.focus(with_focus)
+            self._refit()
+
+    @property
+    def one(self) -> anyio.Lock:
+        """Held by the dialogue that is shown."""
+        return self._one
+
+    # --- life ---
+
+    async def run(self) -> None:
+        """Draw and take keys until `leave`. EOFError when the terminal has gone."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._frames)
+            try:
+                await self.app.run_async(handle_sigint=False, set_exception_handler=False)
+            finally:
+                tasks.cancel_scope.cancel()
+                self._drain()
+
+    async def _frames(self) -> None:
+        while True:
+            await anyio.sleep(FRAME)
+            if self._resized_at:
+                if anyio.current_time() - self._resized_at >= _SETTLE:
+                    self._resized_at = 0.0
+                    self._repaint()
+                continue
+            if not self._dirty and not self._shown.moving():
+                continue
+            if isinstance(self.output, Pen) and self.output.busy:
+                continue
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is finished, and what is alive below it, in one piece."""
+        if not self.app.is_running or self._resized_at or self.app.renderer.waiting_for_cpr:
+            return
+        self._dirty = False
+        finished, self._finished = self._finished, []
+        if not finished:
+            self.app.invalidate()
+            return
+        text = "\n".join(finished)
+        self._lines.extend(text.split("\n"))
+        with self._together():
+            self.app.renderer.erase()
+            self.output.write_raw(text.replace("\n", "\r\n") + "\r\n")
+            self._render()
+
+    def _refit(self) -> None:
+        """Draw from the top of what is alive: it has become shorter."""
+        if self.app.is_running and not self._resized_at:
+            with self._together():
+                self.app.renderer.erase()
+                self._render()
+
+    def _render(self) -> None:
+        self._before_render(None)
+        self.app.renderer.render(self.app, self.app.layout)
+
+    def _on_resize(self) -> None:
+        self._resized_at = anyio.current_time()
+
+    def _repaint(self) -> None:
+        """The visible screen anew for its size: the last finished lines, and what is alive below them."""
+        if isinstance(self.output, Pen):
+            self.output.columns, self.output.rows = self.cli.size()
+        if not self.app.is_running:
+            return
+        columns, rows = self.size
+        finished, self._finished = self._finished, []
+        for text in finished:
+            self._lines.extend(text.split("\n"))
+        with self._together():
+            self.app.renderer.reset()
+            self.output.reset_attributes()
+            self.output.enable_autowrap()
+            self.output.erase_screen()
+            self.output.cursor_goto(1, 1)
+            shown = _tail(self._lines, columns, rows)
+            if shown:
+                self.output.write_raw("\r\n".join(shown) + "\r\n")
+            self._render()
+
+    @contextmanager
+    def _together(self) -> Generator[None]:
+        if isinstance(self.output, Pen):
+            with self.output.together():
+                yield
+        else:
+            yield
+
+    def _drain(self) -> None:
+        if isinstance(self.output, Pen):
+            self.output.drain()
+
+
+LOOKS = Looks.from_dict({
+    "rule": "ansibrightblack",
+    "prompt": "ansicyan bold",
+    "placeholder": "ansibrightblack",
+    "dim": "ansibrightblack",
+    "marked": "ansicyan bold",
+    "title": "bold",
+})  # fmt: skip
+
+
+def _when(keys: KeyBindingsBase, condition: Condition) -> KeyBindingsBase:
+    from prompt_toolkit.key_binding import ConditionalKeyBindings
+
+    return ConditionalKeyBindings(keys, condition)
+
+
+def _tail(lines: Sequence[str], columns: int, rows: int) -> list[str]:
+    """The last lines that fill `rows` when each is wrapped at `columns`."""
+    import re
+
+    from gongfu.surfaces.cli.width import width
+
+    left, shown = rows, list[str]()
+    for line in reversed(lines):
+        left -= max(1, -(-width(re.sub(r"\x1b\[[0-9;]*m", "", line)) // max(1, columns)))
+        if left < 0:
+            break
+        shown.append(line)
+    return shown[::-1]
+
+
+def _now() -> float:
+    import time
+
+    return time.time()
+
+
+def can_draw(cli: Cli) -> bool:
+    """Whether both ends are a terminal that understands escape sequences."""
+    tty = cli.stdin is not None and cli.stdin.isatty() and cli.out.tty
+    return tty and not cli.dumb and os.environ.get("TERM", "x") not in ("", "unknown")
