@@ -40,8 +40,8 @@ async def _talk(cli: Cli, app: App, session: Session, opening: Opening, signals:
     keys = Keys()
     editor = Editor(cli, talk.submit)
     shown = Shown(
-        living=lambda now, columns, rows: talk.view.living(now, columns, rows),
-        status=lambda now, columns: talk.view.status(now, columns),
+        living=talk.living,
+        status=talk.status,
         moving=lambda: talk.view.moving,
     )
     screen = Screen(cli, shown, editor, keys.bindings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -60,6 +60,16 @@ class Talk:
             case _:
                 raise error
         self.face.show(f"{self.cli.out_style.red('✗')} {clean(text)}")
+
+    # --- what is alive, of the session that is talked to now ---
+
+    def living(self, now: float, columns: int, rows: int) -> Sequence[str]:
+        """See `View.living`."""
+        return self.view.living(now, columns, rows)
+
+    def status(self, now: float, columns: int) -> Sequence[str]:
+        """See `View.status`."""
+        return self.view.status(now, columns)
 
     # --- what is typed ---
 

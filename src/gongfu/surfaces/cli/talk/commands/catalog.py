@@ -17,8 +17,8 @@ Complete: TypeAlias = "Callable[[Talk, str], Sequence[Option]]"
 
 
 class Slash(Base, frozen=True):
-    """A command: its module below `commands`, how its arguments are written, other names, and whether it may run while a
-    turn does. The module has an async function `NAME(talk, args)` and, where arguments can be completed,
+    """A command: its module below `commands`, how its arguments are written, other names, and whether it may run while
+    a turn does. The module has an async function `NAME(talk, args)` and, where arguments can be completed,
     `complete_NAME(talk, args)`. A sentence about it is "talk_help.NAME".
     """
 
