@@ -20,5 +20,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "busy": ("/{name} has to wait until the turn has ended; press Esc to stop it.", "/{name} 要等本轮结束；按 Esc 可以停止。"),
     "switched": ("Session {session}: {title}", "会话 {session}：{title}"),
+    "plain_pick": ("number or name, Enter for none:", "编号或名称，直接回车为不选："),
+    "plain_ready": ("Enter sends again: {text}", "直接回车再次发送：{text}"),
     "permission_now": ("Permission: {mode}", "权限：{mode}"),
 }

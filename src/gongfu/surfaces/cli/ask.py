@@ -42,6 +42,10 @@ class Person:
             return await self._permission(question)
         return await self._question(question)
 
+    async def line(self, prompt: str) -> str | None:
+        """A line that is typed after `prompt`, or several that were pasted; None at the end of input."""
+        return await self._read(prompt)
+
     async def _permission(self, question: QuestionAsked) -> str:
         say, style, preview = self._cli.say, self._style, question.preview
         command = preview.get("kind") == "command"

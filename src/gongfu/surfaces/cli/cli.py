@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from gongfu.core.ids import new_id
@@ -19,6 +20,11 @@ MARK = "GONGFU_CALL"
 if TYPE_CHECKING:
     from gongfu.config.settings import Settings
     from gongfu.surfaces.cli.ask import Person
+
+
+@asynccontextmanager
+async def _nothing() -> AsyncGenerator[None]:
+    yield
 
 
 class Cli:
@@ -54,6 +60,8 @@ class Cli:
         self.person: Person | None = None
         self.settings: Settings | None = None  # once they are known: their keys are kept out of reports
         self.mark = new_id("x")
+        self.shows: Callable[[str], None] | None = None  # where lines go while the screen is drawn
+        self.aside: Callable[[], AbstractAsyncContextManager[None]] = _nothing  # around what takes the terminal itself
 
     def speak(self, language: Language) -> None:
         """From now on speak `language`."""
@@ -66,11 +74,17 @@ class Cli:
 
     def complain(self, text: str) -> None:
         """Say on standard error what went wrong."""
-        self.err.line(f"{self.err_style.red('gongfu:')} {text}")
+        self._say(f"{self.err_style.red('gongfu:')} {text}")
 
     def note(self, text: str) -> None:
         """Say something on standard error that is no error."""
-        self.err.line(self.err_style.dim(text))
+        self._say(self.err_style.dim(text))
+
+    def _say(self, line: str) -> None:
+        if self.shows is not None:
+            self.shows(line)
+        else:
+            self.err.line(line)
 
     def size(self) -> tuple[int, int]:
         """Columns and rows of the terminal as it is now; 80 × 24 when nobody knows."""

@@ -195,6 +195,10 @@ class Signals:
         finally:
             self._stop = None
 
+    def again(self) -> None:
+        """What was to be stopped has ended: the next one is a first again."""
+        self._count = 0
+
     def _catch(self) -> None:
         with suppress(ValueError):  # not the main thread: nobody presses Ctrl-C there
             for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):

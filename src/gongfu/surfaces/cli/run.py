@@ -77,9 +77,10 @@ def converse(cli: Cli, values: dict[str, Any]) -> int:
 
         return welcome(cli)
     session, latest = values["session"] or "", values["latest"]
-    from gongfu.surfaces.cli.talk.opening import converse as talk  # the app loads only when it is needed
+    from gongfu.surfaces.cli.talk.opening import Wanted  # loads only what the first screen needs
+    from gongfu.surfaces.cli.talk.opening import converse as talk
 
-    return talk(cli, _opening(cli, values, ""), session=session, latest=latest)
+    return talk(cli, Wanted(opening=_opening(cli, values, ""), session=session, latest=latest))
 
 
 def _at_terminal(cli: Cli) -> bool:

@@ -16,10 +16,10 @@ PERMISSIONS = ("ask", "edits", "plan", "auto")
 
 
 class Keys:
-    """Binds them. `talk` and `screen` are set once they are there."""
+    """Binds them. `screen` is set once it is there."""
 
-    def __init__(self) -> None:
-        self.talk: Talk
+    def __init__(self, talk: Talk) -> None:
+        self.talk = talk
         self.screen: Screen
         self._pressed: dict[str, float] = {}
         self.bindings = KeyBindings()
@@ -39,7 +39,7 @@ class Keys:
     def _ctrl_c(self, event: KeyPressEvent) -> None:
         del event
         twice = self._twice("c-c")
-        if self.talk.session.running:
+        if self.talk.running:
             self.talk.start(self.talk.interrupt)
         elif self.screen.editor.text:
             self.screen.editor.clear()
@@ -57,7 +57,7 @@ class Keys:
     def _escape(self, event: KeyPressEvent) -> None:
         del event
         twice = self._twice("escape")
-        if self.talk.session.running:
+        if self.talk.running:
             self.talk.start(self.talk.interrupt)
         elif self.screen.editor.text:
             if twice:
@@ -69,6 +69,8 @@ class Keys:
 
     def _permission(self, event: KeyPressEvent) -> None:
         del event
+        if not self.talk.ready.is_set():
+            return
         now = self.talk.session.permission
         at = PERMISSIONS.index(now) if now in PERMISSIONS else -1
         self.talk.session.set_permission(PERMISSIONS[(at + 1) % len(PERMISSIONS)])

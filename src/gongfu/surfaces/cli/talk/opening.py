@@ -1,75 +1,110 @@
-"""Opens a conversation: the app, the questions before it, the session, the face."""
+"""Opens a conversation: the face at once, and what it talks to behind it."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from collections.abc import Awaitable, Callable
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from gongfu.app import App, Session
+import anyio
+from anyio import to_thread
+
+from gongfu.core.base import Base
 from gongfu.core.errors import UserError
 from gongfu.core.version import __version__
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.drive import Signals, end_now
-from gongfu.surfaces.cli.opening import opened, run_async
 from gongfu.surfaces.cli.options import Opening
+from gongfu.surfaces.cli.talk.face import Face
+from gongfu.surfaces.cli.talk.talk import Talk
+
+if TYPE_CHECKING:
+    from gongfu.surfaces.cli.talk.screen import Screen
 
 
-def converse(cli: Cli, opening: Opening, *, session: str = "", latest: bool = False) -> int:
+class Wanted(Base, frozen=True):
+    """What is talked about: a session by its id, the latest of the folder, or a new one."""
+
+    opening: Opening
+    session: str = ""
+    latest: bool = False
+
+
+def converse(cli: Cli, wanted: Wanted) -> int:
     """Talk until the person leaves; the exit code."""
 
     async def work() -> int:
-        with Signals(lambda: end_now(cli.mark)) as signals:
-            async with opened(cli, opening) as app:
-                if cli.person is not None and not (session or latest or opening.rules):
-                    from gongfu.surfaces.cli.rules_question import ask_about_rules  # only where nothing was said yet
+        talk = Talk(cli, wanted.opening)
+        if _can_draw(cli):
+            return await _drawn(cli, talk, wanted)
+        if cli.person is None:
+            raise UserError("cli.no_task")
+        from gongfu.surfaces.cli.talk.plain import Plain
 
-                    await ask_about_rules(cli, app)
-                talked = await app.session(session, latest=latest)
-                cli.session = talked.id
-                return await _talk(cli, app, talked, opening, signals)
+        face = Plain(cli, talk, cli.person)
+        _greet(cli)
+        return await _live(cli, talk, wanted, face, face.run)
 
-    return run_async(work)
+    from gongfu.surfaces.cli.loop import new_loop
+
+    return anyio.run(work, backend_options={"loop_factory": new_loop})
 
 
-async def _talk(cli: Cli, app: App, session: Session, opening: Opening, signals: Signals) -> int:
+async def _drawn(cli: Cli, talk: Talk, wanted: Wanted) -> int:
+    screen = _screen(cli, talk)
+    _greet(cli)
+    cli.shows, cli.aside = screen.show, screen.aside
+    try:
+        return await _live(cli, talk, wanted, screen, screen.run)
+    finally:
+        cli.shows = None
+
+
+def _screen(cli: Cli, talk: Talk) -> Screen:
     from gongfu.surfaces.cli.talk.editor import Editor
     from gongfu.surfaces.cli.talk.keys import Keys
     from gongfu.surfaces.cli.talk.screen import Screen, Shown
-    from gongfu.surfaces.cli.talk.talk import Talk
 
-    talk = Talk(cli, app, session, opening)
-    keys = Keys()
+    keys = Keys(talk)
     editor = Editor(cli, talk.submit)
-    shown = Shown(
-        living=talk.living,
-        status=talk.status,
-        moving=lambda: talk.view.moving,
-    )
+    shown = Shown(living=talk.living, status=talk.status, moving=lambda: talk.moving)
     screen = Screen(cli, shown, editor, keys.bindings)
-    keys.talk, keys.screen = talk, screen
-    _greet(cli, app)
-    with signals.calling(screen.leave):
-        await talk.run(screen, screen.run)
-    last = talk.session
-    if last.state.finished is None and last.state.turn is None:
-        if last.state.created is not None:
-            await _forget(app, last)
-    else:
-        cli.note(cli.say("talk.bye", session=last.id))
+    keys.screen = screen
+    return screen
+
+
+async def _live(cli: Cli, talk: Talk, wanted: Wanted, face: Face, run: Callable[[], Awaitable[None]]) -> int:
+    """Run the face, and beside it open what it talks to; when the face is left, that is closed."""
+    talk.face = face
+    async with anyio.create_task_group() as tasks:
+        talk.tasks = tasks
+
+        async def facing() -> None:
+            await run()
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(facing)
+        await to_thread.run_sync(partial(import_module, _BEHIND))  # keys are taken meanwhile
+        await import_module(_BEHIND).stay(cli, talk, wanted)
     return 0
 
 
-async def _forget(app: App, session: Session) -> None:
-    """Nothing was said: no empty session stays behind."""
-    try:
-        await app.delete(session.id)
-    except UserError:
-        return
+_BEHIND = "gongfu.surfaces.cli.talk.behind"
 
 
-def _greet(cli: Cli, app: App) -> None:
+def _can_draw(cli: Cli) -> bool:
+    """Whether both ends are a terminal that understands escape sequences."""
+    return cli.out.tty and not cli.dumb and (os.name == "nt" or bool(cli.env.get("TERM")))
+
+
+def _greet(cli: Cli) -> None:
+    from pathlib import Path
+
+    from gongfu.workspace.root import find_root
+
     style = cli.out_style
-    root = str(app.workspace.root)
-    home = str(Path.home())
-    shown = f"~{root[len(home) :]}" if root == home or root.startswith(home + "/") else root
+    root, home = str(find_root(Path())), str(Path.home())
+    shown = f"~{root[len(home) :]}" if root == home or root.startswith(home + os.sep) else root
     cli.out.line(f"{style.bold('Gongfu')} {style.dim(__version__)}  {style.dim(shown)}")
     cli.out.line(style.dim(cli.say("talk.hints")))

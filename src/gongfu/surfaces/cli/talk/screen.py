@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 import anyio
 from prompt_toolkit.application import Application
-from prompt_toolkit.application.run_in_terminal import run_in_terminal
+from prompt_toolkit.application.run_in_terminal import in_terminal, run_in_terminal
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.input import create_input
@@ -78,6 +77,7 @@ class Screen:
         self._finished: list[str] = []
         self._stage: Stage | None = None
         self._one = anyio.Lock()  # one dialogue at a time
+        self._begun = anyio.Event()  # the first frame was drawn
         self._dirty = True
         self._resized_at = 0.0
         self._alive: tuple[str, ...] = ()
@@ -95,6 +95,8 @@ class Screen:
             color_depth=None if cli.out_style.color else ColorDepth.DEPTH_1_BIT,
             terminal_size_polling_interval=None,
             before_render=self._before_render,
+            after_render=lambda _: self._begun.set(),
+            erase_when_done=True,
         )
         self.app.ttimeoutlen = 0.05  # an Esc by itself is one after so many seconds
         self.app.timeoutlen = 0.4
@@ -178,6 +180,20 @@ class Screen:
         self.flush()
         self._drain()
         return await run_in_terminal(work, in_executor=True)
+
+    @asynccontextmanager
+    async def aside(self) -> AsyncGenerator[None]:
+        """The terminal belongs to others in this block: nothing is drawn, and no keys are taken."""
+        await self._begun.wait()
+        self.flush()
+        self._drain()
+        shows, self.cli.shows = self.cli.shows, None
+        try:
+            async with in_terminal():
+                self._drain()
+                yield
+        finally:
+            self.cli.shows = shows
 
     def put(self, text: str) -> None:
         """Lay text into the input."""
@@ -345,9 +361,3 @@ def _now() -> float:
     import time
 
     return time.time()
-
-
-def can_draw(cli: Cli) -> bool:
-    """Whether both ends are a terminal that understands escape sequences."""
-    tty = cli.stdin is not None and cli.stdin.isatty() and cli.out.tty
-    return tty and not cli.dumb and os.environ.get("TERM", "x") not in ("", "unknown")

@@ -4,44 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
 import anyio.lowlevel
 
-from gongfu.app import App, Session
-from gongfu.core import events as ev
 from gongfu.core.errors import ProviderFault, UserError, root_of
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.drive import collect_again
-from gongfu.surfaces.cli.style import clean, one_line
-from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, run_of, slash_of
+from gongfu.surfaces.cli.style import clean
 from gongfu.surfaces.cli.talk.face import Face, Typed
-from gongfu.surfaces.cli.talk.view import View
 
 if TYPE_CHECKING:
+    from gongfu.app import App, Session
+    from gongfu.core import events as ev
     from gongfu.surfaces.cli.options import Opening
+    from gongfu.surfaces.cli.talk.plain_view import PlainView
+    from gongfu.surfaces.cli.talk.view import View
 
 _SLICE = 0.004  # seconds of work on events after which keys get their turn
+_LONG = 10.0  # seconds of a turn after which its end is worth a sign
 
 
 class Talk:
-    """Holds the session that is talked to, the view of it, and the face it is shown on."""
+    """Holds the session that is talked to, the view of it, and the face it is shown on.
 
-    def __init__(self, cli: Cli, app: App, session: Session, opening: Opening) -> None:
+    The face is there first: `app`, `session` and `view` come with `begin`, and what is typed before waits for them.
+    """
+
+    def __init__(self, cli: Cli, opening: Opening) -> None:
         self.cli = cli
-        self.app = app
         self.opening = opening
-        self.session = session
-        self.view = View(cli, app, session)
+        self.ready = anyio.Event()
+        self.app: App
+        self.session: Session
+        self.view: View | PlainView
         self.face: Face
-        self._tasks: anyio.abc.TaskGroup
+        self.tasks: anyio.abc.TaskGroup
         self._pump: anyio.CancelScope | None = None
         self._asking: dict[str, anyio.CancelScope] = {}
         self._order = anyio.Lock()
-        self._news: list[Callable[[], None]] = []
+        self.on_turn_end: Callable[[], None] = lambda: None
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn is under way."""
+        return self.ready.is_set() and self.session.running
 
     # --- words ---
 
@@ -55,7 +63,7 @@ class Talk:
         match error:
             case UserError():
                 text = self.cli.say.told(error.key, error.values)
-            case ProviderFault() | EOFError():
+            case ProviderFault():
                 text = str(error)
             case _:
                 raise error
@@ -65,11 +73,16 @@ class Talk:
 
     def living(self, now: float, columns: int, rows: int) -> Sequence[str]:
         """See `View.living`."""
-        return self.view.living(now, columns, rows)
+        return self.view.living(now, columns, rows) if self.ready.is_set() else ()
 
     def status(self, now: float, columns: int) -> Sequence[str]:
-        """See `View.status`."""
-        return self.view.status(now, columns)
+        """See `View.status`; an empty line until the session is there."""
+        return self.view.status(now, columns) if self.ready.is_set() else ("",)
+
+    @property
+    def moving(self) -> bool:
+        """See `View.moving`."""
+        return self.ready.is_set() and self.view.moving
 
     # --- what is typed ---
 
@@ -78,15 +91,16 @@ class Talk:
         self.start(lambda: self._take(typed))
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something beside everything else; what goes wrong is told."""
+        """Do something beside everything else, once the session is there; what goes wrong is told."""
 
         async def guarded() -> None:
+            await self.ready.wait()
             try:
                 await work()
             except (UserError, ProviderFault) as error:
                 self.complain(error)
 
-        self._tasks.start_soon(guarded)
+        self.tasks.start_soon(guarded)
 
     async def _take(self, typed: Typed) -> None:
         text = typed.text.strip()
@@ -94,68 +108,27 @@ class Talk:
             from gongfu.surfaces.cli.talk.commands.shell import by_hand
 
             await by_hand(self, text[1:].strip())
-        elif text.startswith("/") and await self._slash(text, typed):
-            return
+        elif text.startswith("/"):
+            from gongfu.surfaces.cli.talk.slashed import slashed  # only where there is a slash
+
+            await slashed(self, text, typed)
         else:
             await self.send(typed)
-
-    async def _slash(self, text: str, typed: Typed) -> bool:
-        """Run a command of the conversation; False for what is one of the person's files, or no command at all."""
-        name, _, args = text[1:].partition(" ")
-        found = slash_of(name)
-        if found is None or not name:
-            if not self.is_prompt(name):
-                self._unknown(name, typed)
-                return True
-            return False
-        known, slash = found
-        if not slash.beside and self.session.running:
-            self.note(self.cli.say("talk.busy", name=known))
-            self.face.put(typed.shown)
-            return True
-        await run_of(known, slash)(self, args.strip())
-        return True
-
-    def is_prompt(self, name: str) -> bool:
-        """Whether `/name` begins a prompt: a command of a file, a path, or nothing that looks like a command."""
-        from gongfu.plugins.commands import is_command
-
-        if not is_command(f"/{name}"):
-            return True
-        if ":" in name:
-            return True
-        return name.lower() in self.app.command_files.found() or _is_path(name)
-
-    def _unknown(self, name: str, typed: Typed) -> None:
-        names = [
-            *SLASHES,
-            *(alias for one in SLASHES.values() for alias in one.aliases),
-            *self.app.command_files.found(),
-        ]
-        close = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-        said = one_line(name, 60)
-        key = "talk.unknown_command_but" if close else "talk.unknown_command"
-        self.note(self.cli.say(key, name=said, close=close[0] if close else ""))
-        self.face.put(typed.shown)
 
     async def send(self, typed: Typed) -> None:
         """A prompt for the session: at once, or while a turn runs into it or behind it, as `typed.how` says."""
         async with self._order:
             try:
-                if (
-                    self.session.running
-                    and typed.how == "steer"
-                    and not typed.images
-                    and not typed.text.startswith("/")
-                ):
-                    await self.session.steer(typed.text)
+                plain = not typed.images and not typed.text.startswith("/")
+                if self.session.running and typed.how == "steer" and plain:
                     self.view.steered(typed.text)
-                    self.face.wake()
+                    await self.session.steer(typed.text)
                 else:
                     await self.app.prompt(self.session, typed.text, images=typed.images)
             except (UserError, ProviderFault) as error:
                 self.complain(error)
                 self.face.put(typed.shown or typed.text)
+            self.face.wake()
 
     async def interrupt(self) -> None:
         """Stop the turn that runs."""
@@ -166,27 +139,53 @@ class Talk:
     # --- sessions ---
 
     async def switch(self, session: Session) -> None:
-        """Talk to another session; the one before is closed."""
+        """Talk to another session; the one before is closed, and deleted where nothing was said in it."""
         before = self.session
         if session is before:
             return
-        if self._pump is not None:
-            self._pump.cancel()
-        self.session = session
-        self.cli.session = session.id
-        self.view = View(self.cli, self.app, session)
-        self._follow()
+        self._unfollow()
+        self._hold(session)
         await before.close()
-        if before.state.turn is None and before.state.finished is None and before.state.created is not None:
-            with suppress(UserError):
-                await self.app.delete(before.id)
+        await self.forget(before)
         self.face.wake()
 
-    def _follow(self) -> None:
-        """Show what there is of the session, and then what comes."""
-        self.face.show(self.view.opening(self.face.size[0]))
+    async def forget(self, session: Session) -> None:
+        """Delete a session in which nothing was begun."""
+        if session.state.created is not None and session.state.turn is None and session.state.finished is None:
+            with suppress(UserError):
+                await self.app.delete(session.id)
+
+    def begin(self, app: App, session: Session) -> None:
+        """The session is there."""
+        self.app = app
+        self._hold(session)
+        self.ready.set()
+        self.face.wake()
+
+    def _hold(self, session: Session) -> None:
+        self.session = session
+        self.cli.session = session.id
+        self.view = self._view_of(session)
+        if opening := self.view.opening(self.face.size[0]):
+            self.face.show(opening)
         self._pump = anyio.CancelScope()
-        self._tasks.start_soon(self._show, self.session, self._pump)
+        self.tasks.start_soon(self._show, session, self._pump)
+
+    def _view_of(self, session: Session) -> View | PlainView:
+        if self.face.drawn:
+            from gongfu.surfaces.cli.talk.view import View  # after the first screen
+
+            return View(self.cli, self.app, session)
+        from gongfu.surfaces.cli.talk.plain_view import PlainView
+
+        return PlainView(self.cli, self.app, session)
+
+    def _unfollow(self) -> None:
+        if self._pump is not None:
+            self._pump.cancel()
+        for scope in self._asking.values():
+            scope.cancel()
+        self._asking.clear()
 
     async def _show(self, session: Session, scope: anyio.CancelScope) -> None:
         with scope:
@@ -199,52 +198,36 @@ class Talk:
                         since = anyio.current_time()
 
     async def _feed(self, entry: ev.Entry) -> None:
+        from gongfu.core import events as ev
+
         event = entry.event
-        if isinstance(event, ev.RequestSent):
-            collect_again()
         self.face.show(self.view.feed(entry, self.face.size[0]))
         self.face.wake()
         match event:
+            case ev.RequestSent():
+                from gongfu.surfaces.cli.drive import collect_again
+
+                collect_again()
             case ev.QuestionAsked() if event.question in self.session.pending.open:
                 scope = self._asking[event.question] = anyio.CancelScope()
-                self._tasks.start_soon(self._ask, event, scope)
+                self.tasks.start_soon(self._ask, event, scope)
             case ev.QuestionAnswered() if event.question in self._asking:
                 self._asking.pop(event.question).cancel()
             case ev.TurnFinished():
-                self.turn_ended(event)
+                self._turn_ended(event)
             case _:
                 pass
 
     async def _ask(self, question: ev.QuestionAsked, scope: anyio.CancelScope) -> None:
         session = self.session
+        self.face.bell()
         with scope:
             answer = await self.face.answer(question)
             self._asking.pop(question.question, None)
             with suppress(UserError):  # it was answered otherwise in the meantime
                 await session.answer(question.question, answer)
 
-    def turn_ended(self, finished: ev.TurnFinished) -> None:
-        """What is to happen when a turn is over."""
-        if finished.seconds >= 10:
+    def _turn_ended(self, finished: ev.TurnFinished) -> None:
+        self.on_turn_end()
+        if finished.seconds >= _LONG and finished.status != "cancelled":
             self.face.bell()
-
-    # --- life ---
-
-    async def run(self, face: Face, go: Callable[[], Awaitable[None]], first: Typed | None = None) -> None:
-        """Talk until the face is left: `go` runs it. `first` is sent at once."""
-        self.face = face
-        async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
-            self._follow()
-            if first is not None:
-                self.submit(first)
-            try:
-                await go()
-            finally:
-                tasks.cancel_scope.cancel()
-
-
-def _is_path(name: str) -> bool:
-    import os
-
-    return os.path.lexists(f"/{name.partition('/')[0]}") and "/" in name

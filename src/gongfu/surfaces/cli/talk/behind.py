@@ -1,0 +1,65 @@
+"""What a conversation talks to: the app and a session, opened behind the face that is there already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+
+from gongfu.app import App, Session
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.drive import Signals, end_now
+from gongfu.surfaces.cli.opening import opened
+
+if TYPE_CHECKING:
+    from gongfu.surfaces.cli.talk.opening import Wanted
+    from gongfu.surfaces.cli.talk.talk import Talk
+
+
+async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
+    """Open them and stay until this is cancelled, because the face was left; then they are closed.
+
+    Raises what opening them raises.
+    """
+    with Signals(lambda: end_now(cli.mark)) as signals, signals.calling(talk.face.leave):
+        async with opened(cli, wanted.opening) as app:
+            await _ask_before(cli, app, wanted)
+            session = await app.session(wanted.session, latest=wanted.latest)
+            talk.begin(app, session)
+            try:
+                await _warm_up()
+                await anyio.sleep_forever()
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _part(cli, talk)
+
+
+async def _ask_before(cli: Cli, app: App, wanted: Wanted) -> None:
+    """The question about project rules, once in a project."""
+    if cli.person is None or wanted.session or wanted.latest or wanted.opening.rules:
+        return
+    from gongfu.app.rule_words import unasked
+
+    if unasked(app) is not None:
+        from gongfu.surfaces.cli.rules_question import ask_about_rules  # only where nothing was said yet
+
+        async with cli.aside():
+            await ask_about_rules(cli, app)
+
+
+async def _warm_up() -> None:
+    """Load what the first answer needs, while the person types."""
+    from importlib import import_module
+
+    for name in ("rich.markdown", "rich.console", "markdown_it", "pygments.lexers"):
+        await anyio.to_thread.run_sync(import_module, name)
+
+
+async def _part(cli: Cli, talk: Talk) -> None:
+    """Say how to come back; a session in which nothing was said leaves nothing behind."""
+    session: Session = talk.session
+    if session.state.finished is None and session.state.turn is None:
+        await talk.forget(session)
+    else:
+        cli.shows = None
+        cli.note(cli.say("talk.bye", session=session.id))

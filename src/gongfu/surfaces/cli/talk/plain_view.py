@@ -1,0 +1,62 @@
+"""What the plain face shows of a session: everything once, as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gongfu.app import App, Session
+from gongfu.core import events as ev
+from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.render.plain import Plain
+
+
+class PlainView:
+    """Follows the events of one session and writes them; it has the methods of `View`."""
+
+    def __init__(self, cli: Cli, app: App, session: Session) -> None:
+        self._cli = cli
+        self._app = app
+        self._session = session
+        self.compact = False
+        self.verbose = cli.verbose
+        self.todo_shown = False
+        self.moving = False
+        self._plain = self._make()
+
+    def _make(self) -> Plain:
+        lines = Lines(style=self._cli.out_style, speech=self._cli.say, verbose=self.verbose)
+        return Plain(lines, stream=True, compact=self.compact)
+
+    def set_view(self, compact: bool | None = None, verbose: bool | None = None) -> None:
+        """What is shown from now on."""
+        self.compact = self.compact if compact is None else compact
+        self.verbose = self.verbose if verbose is None else verbose
+        self._plain = self._make()
+
+    def opening(self, columns: int) -> str:
+        """What is shown of a session that is opened again."""
+        del columns
+        title = self._session.title
+        return self._cli.say("talk.switched", session=self._session.id, title=title) if title else ""
+
+    def feed(self, entry: ev.Entry, columns: int) -> str:
+        """Write what an entry brings; nothing is left to show."""
+        del columns
+        written = self._plain.feed(entry)
+        self._cli.out.write(written.head + written.out + written.err)
+        return ""
+
+    def living(self, now: float, columns: int, rows: int) -> Sequence[str]:
+        """Nothing is alive here."""
+        del now, columns, rows
+        return ()
+
+    def status(self, now: float, columns: int) -> Sequence[str]:
+        """There is no status line; `/status` tells."""
+        del now, columns
+        return ()
+
+    def steered(self, text: str) -> None:
+        """Words for the turn that runs were sent."""
+        self._cli.out.line(self._cli.say("talk.steering", text=text))
