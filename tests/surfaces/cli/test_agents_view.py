@@ -9,7 +9,7 @@ import pytest
 
 from gongfu.core import events as ev
 from gongfu.core.specs import Usage
-from gongfu.surfaces.cli.ask import _named
+from gongfu.surfaces.cli.answers import named
 from gongfu.surfaces.cli.render.history import History
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.render.plain import Plain
@@ -139,4 +139,4 @@ def test_every_way_to_end_has_its_words(language: Any) -> None:
 
 def test_a_question_names_who_asks() -> None:
     question = ev.QuestionAsked(question="q", about="question", text="Which?", agent="agent-1.2")
-    assert _named(question, "Which?") == "agent-1.2: Which?"
+    assert named(question, "Which?") == "agent-1.2: Which?"

@@ -13,7 +13,7 @@ from gongfu.core.messages import ResultPart
 from gongfu.core.words import Language
 from gongfu.models.scripted import Call, Say
 from gongfu.models.scripted.server import Server
-from gongfu.surfaces.cli.ask import _decided
+from gongfu.surfaces.cli.answers import decided
 from gongfu.surfaces.cli.render.history import History
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.speech import Speech
@@ -52,7 +52,7 @@ WITHOUT = ("allow", "session", "deny")
     ],
 )
 def test_what_is_typed_means_what_it_says(typed: str, options: tuple[str, ...], parts: int, answer: str) -> None:
-    assert _decided(typed + "\n", options, parts) == answer
+    assert decided(typed + "\n", options, parts) == answer
 
 
 def lines(columns: int = 0) -> Lines:

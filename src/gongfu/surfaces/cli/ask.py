@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from contextlib import suppress
-from typing import Any, cast
 
 import anyio
 
 from gongfu.core.events import QuestionAsked
+from gongfu.surfaces.cli.answers import Asked, allowed, asked, decided, named, said
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.lines import Lines
-from gongfu.surfaces.cli.style import clean, laid_open, one_line
-from gongfu.surfaces.cli.width import clip, wrap
-
-_PERMISSION = {
-    "y": "allow", "yes": "allow", "是": "allow", "好": "allow",
-    "s": "session", "session": "session", "本次": "session",
-    "p": "project", "project": "project", "项目": "project", "本项目": "project",
-    "n": "deny", "no": "deny", "否": "deny", "不": "deny", "": "deny",
-}  # fmt: skip
+from gongfu.surfaces.cli.style import clean, one_line
+from gongfu.surfaces.cli.width import wrap
 
 
 class Person:
@@ -47,41 +39,30 @@ class Person:
         return await self._read(prompt)
 
     async def _permission(self, question: QuestionAsked) -> str:
-        say, style, preview = self._cli.say, self._style, question.preview
-        command = preview.get("kind") == "command"
-        text = one_line(laid_open(question.text), 0 if command else 2_000)
-        text = title = clip(text, max(40, self._cli.size()[0] - len(question.tool) - 6)) if command else text
-        if question.tool and not title.startswith(question.tool):
-            title = f"{question.tool}  {title}"
-        title = _named(question, title)
-        self._out.line(f"\n{style.yellow('?')} {style.bold(title)}")
-        if question.reason and len(cast("list[object]", preview.get("needs") or [])) < 2:
-            reason = say.told(question.reason, {"about": preview.get("about", "")})
-            self._out.line(style.dim(f"  {one_line(reason, 300)}"))
-        for line in self._lines.preview(preview):
-            if line.strip() != f"$ {text}":  # a short command stands in the title already, whole
-                self._out.line(line)
-        needs = cast("list[dict[str, Any]]", preview.get("needs") or [])
-        for line in self._lines.needs(needs):
+        say, style, columns = self._cli.say, self._style, self._cli.size()[0]
+        about = asked(question, self._lines, columns)
+        self._out.line(f"\n{style.yellow('?')} {style.bold(about.title)}")
+        if about.reason:
+            self._out.line(style.dim(f"  {about.reason}"))
+        for line in (*about.preview, *self._lines.needs(list(about.needs))):
             self._out.line(line)
-        parts = len(needs) if preview.get("apart", True) and len(needs) > 1 else 0
-        self._hint(needs, parts, question.options)
+        self._hint(about, question.options)
         choices = say(_choices(question.options))
         while True:
             line = await self._read("\n".join(f"  {row}" for row in self._wrapped(choices)) + " ")
             if line is None:
                 return "deny"
-            answer = _decided(line, question.options, parts)
+            answer = decided(line, question.options, about.parts)
             if answer:
                 return answer
             for row in self._wrapped(say("permission_how")):
                 self._out.line(style.dim(f"  {row}"))
 
-    def _hint(self, needs: list[dict[str, Any]], parts: int, options: tuple[str, ...]) -> None:
+    def _hint(self, about: Asked, options: tuple[str, ...]) -> None:
         """Say how parts are picked, and what a grave one means, where that is so."""
-        say, grave = self._cli.say, any(need.get("grave") for need in needs)
-        hints = [say("permission_pick")] if parts else []
-        hints += [say("permission_grave")] if grave and len(needs) > 1 and "project" in options else []
+        say = self._cli.say
+        hints = [say("permission_pick")] if about.parts else []
+        hints += [say("permission_grave")] if about.grave and "project" in options else []
         for hint in hints:
             for row in self._wrapped(hint):
                 self._out.line(self._style.dim(f"  {row}"))
@@ -93,7 +74,7 @@ class Person:
         say, style = self._cli.say, self._style
         self._out.line()
         columns = self._cli.size()[0]
-        for at, row in enumerate(wrap(_named(question, clean(question.text)), max(20, columns - 3))):
+        for at, row in enumerate(wrap(named(question, clean(question.text)), max(20, columns - 3))):
             self._out.line(f"{' ' if at else style.yellow('?')} {style.bold(row)}")
         for number, option in enumerate(question.options, 1):
             for at, row in enumerate(wrap(one_line(option, 300), max(20, columns - 6))):
@@ -105,10 +86,7 @@ class Person:
         if question.seconds:
             hint += say("question_time", seconds=int(question.seconds))
         line = await self._read(f"  {style.dim(hint)}> ")
-        text = (line or "").strip()
-        if text.isdecimal() and 0 < int(text) <= len(question.options):
-            return question.options[int(text) - 1]
-        return text or question.default
+        return said(question, line or "")
 
     async def _read(self, prompt: str) -> str | None:
         self._out.write(prompt)
@@ -121,31 +99,10 @@ class Person:
 
 def _choices(options: tuple[str, ...]) -> str:
     """The name of the line that shows what can be answered."""
-    if "project" in options:
+    takes = allowed(options)
+    if "project" in takes:
         return "permission_choices_project"
-    return "permission_choices" if "session" in (options or ("session",)) else "yes_no"
-
-
-def _decided(line: str, options: tuple[str, ...], parts: int) -> str:
-    """What was typed as the answer to a permission; "" for what is none. Numbers after s or p pick some of `parts`."""
-    word, _, rest = line.strip().partition(" ")
-    answer = _PERMISSION.get(word.lower().rstrip(":,：，"), "")
-    rest = rest.strip()
-    if answer == "deny":
-        return f"deny: {rest}" if rest else answer
-    if answer in ("session", "project") and answer not in (options or ("session",)):
-        return ""
-    numbers = re.split(r"[\s,，、]+", rest) if rest else []
-    if not numbers:
-        return answer
-    if answer == "allow" or not all(n.isdecimal() and 0 < int(n) <= parts for n in numbers):
-        return ""  # "yes, but ..." is not a yes to all of it
-    return f"{answer}:{','.join(numbers)}"
-
-
-def _named(question: QuestionAsked, text: str) -> str:
-    """The words of a question with the sub-agent that asks, if it is one."""
-    return f"{question.agent}: {text}" if question.agent else text
+    return "permission_choices" if "session" in takes else "yes_no"
 
 
 async def _read_line(fd: int) -> bytes:
