@@ -287,6 +287,7 @@ class Screen:
 
     def _render(self) -> None:
         self._before_render(None)
+        self.app.render_counter += 1  # what was laid out for the frame before is not used again
         self.app.renderer.render(self.app, self.app.layout)
 
     def _on_resize(self) -> None:

@@ -58,7 +58,7 @@ class Talk:
         self.face.show("\n".join(self.cli.out_style.dim(row) for row in text.split("\n")))
 
     def complain(self, error: BaseException) -> None:
-        """Say what went wrong. What is no error of a person is raised again."""
+        """Say what went wrong; the details of what is no error of a person go into a file."""
         error = root_of(error)
         match error:
             case UserError():
@@ -66,7 +66,9 @@ class Talk:
             case ProviderFault():
                 text = str(error)
             case _:
-                raise error
+                from gongfu.surfaces.cli.crash import report
+
+                text = report(self.cli, error)
         self.face.show(f"{self.cli.out_style.red('✗')} {clean(text)}")
 
     # --- what is alive, of the session that is talked to now ---
@@ -97,7 +99,7 @@ class Talk:
             await self.ready.wait()
             try:
                 await work()
-            except (UserError, ProviderFault) as error:
+            except Exception as error:  # noqa: BLE001 - a fault of one command must not end the conversation
                 self.complain(error)
 
         self.tasks.start_soon(guarded)
@@ -192,12 +194,15 @@ class Talk:
             async with session.stream.subscribe() as entries:
                 since = anyio.current_time()
                 async for entry in entries:
-                    await self._feed(entry)
+                    try:
+                        self._feed(entry)
+                    except Exception as error:  # noqa: BLE001 - what cannot be shown must not end the conversation
+                        self.complain(error)
                     if anyio.current_time() - since > _SLICE:
                         await anyio.lowlevel.checkpoint()
                         since = anyio.current_time()
 
-    async def _feed(self, entry: ev.Entry) -> None:
+    def _feed(self, entry: ev.Entry) -> None:
         from gongfu.core import events as ev
 
         event = entry.event
