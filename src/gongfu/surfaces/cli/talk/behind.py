@@ -22,6 +22,7 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
     Raises what opening them raises.
     """
     with Signals(lambda: end_now(cli.mark)) as signals, signals.calling(talk.face.leave):
+        talk.on_turn_end = signals.again
         async with opened(cli, wanted.opening) as app:
             await _ask_before(cli, app, wanted)
             session = await app.session(wanted.session, latest=wanted.latest)

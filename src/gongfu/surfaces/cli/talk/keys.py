@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.utils import suspend_to_background_supported
 
 if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.screen import Screen
@@ -29,7 +31,10 @@ class Keys:
         add("escape", eager=False)(self._escape)
         add("s-tab")(self._permission)
         add("c-l")(self._clear)
-        add("c-z")(self._suspend)
+        add("c-z", filter=Condition(suspend_to_background_supported))(self._suspend)
+        add("c-o")(self._compact)
+        add("c-t")(self._todo)
+        add("?", filter=Condition(lambda: not self.screen.editor.text))(self._help)
 
     def _twice(self, key: str) -> bool:
         now = time.monotonic()
@@ -63,9 +68,13 @@ class Keys:
             if twice:
                 self.screen.editor.clear()
         elif twice:
-            from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, run_of
+            self._command("rewind")
 
-            self.talk.start(lambda: run_of("rewind", SLASHES["rewind"])(self.talk, ""))
+    def _command(self, name: str, args: str = "") -> None:
+        """Run a command of the conversation, as if it had been typed."""
+        from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, run_of  # only for such keys
+
+        self.talk.start(lambda: run_of(name, SLASHES[name])(self.talk, args))
 
     def _permission(self, event: KeyPressEvent) -> None:
         del event
@@ -81,4 +90,20 @@ class Keys:
         self.screen.clear()
 
     def _suspend(self, event: KeyPressEvent) -> None:
+        self.screen.flush()
         event.app.suspend_to_background()
+
+    def _compact(self, event: KeyPressEvent) -> None:
+        del event
+        if self.talk.ready.is_set():
+            self._command("view", "full" if self.talk.view.compact else "compact")
+
+    def _todo(self, event: KeyPressEvent) -> None:
+        del event
+        if self.talk.ready.is_set():
+            self.talk.view.todo_shown = not self.talk.view.todo_shown
+            self.screen.wake()
+
+    def _help(self, event: KeyPressEvent) -> None:
+        del event
+        self._command("keys")

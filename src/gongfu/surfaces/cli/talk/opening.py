@@ -38,11 +38,13 @@ def converse(cli: Cli, wanted: Wanted) -> int:
         talk = Talk(cli, wanted.opening)
         if _can_draw(cli):
             return await _drawn(cli, talk, wanted)
-        if cli.person is None:
-            raise UserError("cli.no_task")
+        from gongfu.surfaces.cli.ask import somebody
         from gongfu.surfaces.cli.talk.plain import Plain
 
-        face = Plain(cli, talk, cli.person)
+        person = cli.person or somebody(cli)
+        if person is None:
+            raise UserError("cli.no_task")
+        face = Plain(cli, talk, person)
         _greet(cli)
         return await _live(cli, talk, wanted, face, face.run)
 

@@ -99,7 +99,7 @@ class Screen:
             erase_when_done=True,
         )
         self.app.ttimeoutlen = 0.05  # an Esc by itself is one after so many seconds
-        self.app.timeoutlen = 0.4
+        self.app.timeoutlen = 0.2
         self.app.resized = self._on_resize
 
     # --- what is drawn ---
@@ -239,11 +239,13 @@ class Screen:
     # --- life ---
 
     async def run(self) -> None:
-        """Draw and take keys until `leave`. EOFError when the terminal has gone."""
+        """Draw and take keys until `leave`, or until the terminal has gone."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._frames)
             try:
                 await self.app.run_async(handle_sigint=False, set_exception_handler=False)
+            except EOFError:  # the terminal has gone
+                pass
             finally:
                 tasks.cancel_scope.cancel()
                 self._drain()
