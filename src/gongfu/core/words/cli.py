@@ -53,6 +53,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "`{path}` 没有子命令 {word!r}。你是不是想用 `{close}`？",
     ),
     "exclusive": ("{one} and {other} cannot be used together.", "{one} 和 {other} 不能同时使用。"),
+    "no_conversation": (
+        'A conversation needs a terminal on standard input and output; nothing was sent. For one task: gongfu run "…".',
+        '对话需要标准输入和输出都是终端；没有发送任何内容。单个任务请用：gongfu run "…"。',
+    ),
     "no_task": (
         'There is no task. Give one in quotes (gongfu run "…") or pipe it in. Nothing was sent.',
         '没有任务。请用引号给出任务（gongfu run "…"），或通过管道传入。没有发送任何内容。',
@@ -104,6 +108,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "Gongfu 内部出错（{error}）。已完成的内容都已保存；--verbose 可显示详情。",
     ),
     # --- a turn as it runs
+    "more_before": ("… {count} lines before", "… 前面还有 {count} 行"),
     "more_lines": ("… {count} more lines", "… 还有 {count} 行"),
     "in_folder": ("in {path}", "在 {path} 中"),
     "status_done": ("done", "完成"),

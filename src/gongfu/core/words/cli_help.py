@@ -245,6 +245,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "本次运行的项目规则：mandatory-root、mandatory-all（每个请求必须携带根目录的，或全部）或 optional（可选）。",
     ),
     "opt_prompt": ("The task, also when it is a single word.", "任务，单个词也可以。"),
+    "opt_interactive": (
+        "Open a conversation; the task, if any, is its first prompt.",
+        "打开对话；若给出任务，则作为第一条提示。",
+    ),
     "opt_continue": ("Go on with the latest session of this project.", "继续本项目最近的会话。"),
     "opt_session": ("Go on with this session (the beginning of its id is enough).", "继续指定会话（编号的开头即可）。"),
     "opt_json": ("Print one JSON object.", "输出一个 JSON 对象。"),

@@ -58,7 +58,11 @@ class Root(Group):
     def _alone(self, **values: object) -> int:
         if self.cli.stdin is not None and not self.cli.stdin.isatty():
             return run.run(self.cli, {**values, "words": ()})
-        return run.converse(self.cli, {**values, "words": ()})
+        if not run.at_terminal(self.cli):
+            from gongfu.surfaces.cli.welcome import welcome
+
+            return welcome(self.cli)
+        return run.converse(self.cli, dict(values))
 
     def _version(self, ctx: click.Context, param: click.Parameter, value: bool) -> None:
         del param

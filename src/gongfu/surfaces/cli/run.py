@@ -44,6 +44,7 @@ def params(cli: Cli) -> list[click.Parameter]:
     return [
         click.Argument(["words"], nargs=-1, metavar="[TASK]"),
         option(cli, "-p", "--prompt", metavar="[TASK]", is_flag=False, flag_value=""),
+        flag(cli, "-i", "--interactive"),
         flag(cli, "-c", "--continue", "latest"),
         option(cli, "-s", "--session", metavar="ID"),
         flag(cli, "--json", "as_json"),
@@ -61,8 +62,9 @@ def run(cli: Cli, values: dict[str, Any]) -> int:
     form = "json" if values.pop("as_json") else "stream" if values["stream_json"] else ""
     cli.form = form
     asked = _asked(cli, values, form)
-    if not asked.text and cli.bare and not form and _at_terminal(cli):
-        return converse(cli, values)
+    bare = cli.bare and not asked.text and values["prompt"] is None and at_terminal(cli)
+    if values["interactive"] or (bare and not form and asked.schema is None):
+        return converse(cli, values, asked)
     if not asked.text and not asked.latest and not asked.session:
         raise UsageError("cli.no_task")
     from gongfu.surfaces.cli.turn import run_turn  # the app loads only when there is something to do
@@ -70,20 +72,32 @@ def run(cli: Cli, values: dict[str, Any]) -> int:
     return run_turn(cli, asked, _opening(cli, values, form))
 
 
-def converse(cli: Cli, values: dict[str, Any]) -> int:
-    """Open a conversation as the options say; where nobody can hold one, say what there is."""
-    if not _at_terminal(cli):
-        from gongfu.surfaces.cli.welcome import welcome
+def converse(cli: Cli, values: dict[str, Any], asked: Asked | None = None) -> int:
+    """Open a conversation as the options say, with what was `asked` as its first words.
 
-        return welcome(cli)
-    session, latest = values["session"] or "", values["latest"]
+    UsageError where nobody can hold one, or for a form that belongs to a single task.
+    """
+    asked = asked or Asked(text="")
+    if not at_terminal(cli):
+        raise UsageError("cli.no_conversation")
+    if asked.form or asked.schema is not None:
+        other = "--output-schema" if asked.schema is not None else "--json" if asked.form == "json" else "--stream-json"
+        raise UsageError("cli.exclusive", one="--interactive", other=other)
     from gongfu.surfaces.cli.talk.opening import Wanted  # loads only what the first screen needs
     from gongfu.surfaces.cli.talk.opening import converse as talk
 
-    return talk(cli, Wanted(opening=_opening(cli, values, ""), session=session, latest=latest))
+    wanted = Wanted(
+        opening=_opening(cli, values, ""),
+        session=asked.session,
+        latest=asked.latest,
+        text=asked.text,
+        images=asked.images,
+        compact=asked.compact,
+    )
+    return talk(cli, wanted)
 
 
-def _at_terminal(cli: Cli) -> bool:
+def at_terminal(cli: Cli) -> bool:
     """Whether somebody types and sees what is written."""
     return cli.out.tty and cli.stdin is not None and cli.stdin.isatty()
 

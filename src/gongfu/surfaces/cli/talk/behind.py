@@ -9,7 +9,9 @@ import anyio
 from gongfu.app import App, Session
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.drive import Signals, end_now
+from gongfu.surfaces.cli.images import read_image
 from gongfu.surfaces.cli.opening import opened
+from gongfu.surfaces.cli.talk.face import Typed
 
 if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.opening import Wanted
@@ -26,7 +28,9 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
         async with opened(cli, wanted.opening) as app:
             await _ask_before(cli, app, wanted)
             session = await app.session(wanted.session, latest=wanted.latest)
-            talk.begin(app, session)
+            talk.begin(app, session, compact=wanted.compact)
+            if wanted.text or wanted.images:
+                talk.submit(Typed(text=wanted.text, images=tuple(map(read_image, wanted.images)), shown=wanted.text))
             try:
                 await _warm_up()
                 await anyio.sleep_forever()

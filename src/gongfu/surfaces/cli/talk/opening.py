@@ -24,11 +24,17 @@ if TYPE_CHECKING:
 
 
 class Wanted(Base, frozen=True):
-    """What is talked about: a session by its id, the latest of the folder, or a new one."""
+    """What is talked about: a session by its id, the latest of the folder, or a new one.
+
+    `text` and the files `images` are its first prompt, if there is any; `compact` is how batches are shown.
+    """
 
     opening: Opening
     session: str = ""
     latest: bool = False
+    text: str = ""
+    images: tuple[str, ...] = ()
+    compact: bool = False
 
 
 def converse(cli: Cli, wanted: Wanted) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gongfu.app import App, Session
     from gongfu.core import events as ev
     from gongfu.surfaces.cli.options import Opening
+    from gongfu.surfaces.cli.talk.hand import ByHand
     from gongfu.surfaces.cli.talk.plain_view import PlainView
     from gongfu.surfaces.cli.talk.view import View
 
@@ -44,12 +45,26 @@ class Talk:
         self._pump: anyio.CancelScope | None = None
         self._asking: dict[str, anyio.CancelScope] = {}
         self._order = anyio.Lock()
+        self._compact = False
         self.on_turn_end: Callable[[], None] = lambda: None
+        self.by_hand: list[ByHand] = []
+        self._stops: list[Callable[[], None]] = []
 
     @property
     def running(self) -> bool:
-        """Whether a turn is under way."""
-        return self.ready.is_set() and self.session.running
+        """Whether there is something to interrupt: a turn, or a command that says how it is stopped."""
+        return bool(self._stops) or (self.ready.is_set() and self.session.running)
+
+    @contextmanager
+    def stoppable(self, stop: Callable[[], None]) -> Generator[None]:
+        """While this block runs, `interrupt` calls `stop` (of several such blocks: that of the newest)."""
+        self._stops.append(stop)
+        self.face.wake()
+        try:
+            yield
+        finally:
+            self._stops.remove(stop)
+            self.face.wake()
 
     # --- words ---
 
@@ -74,8 +89,11 @@ class Talk:
     # --- what is alive, of the session that is talked to now ---
 
     def living(self, now: float, columns: int, rows: int) -> Sequence[str]:
-        """See `View.living`."""
-        return self.view.living(now, columns, rows) if self.ready.is_set() else ()
+        """See `View.living`; commands that the person runs by hand stand below."""
+        if not self.ready.is_set():
+            return ()
+        hand = [line for one in self.by_hand for line in one.living(now, columns)]
+        return [*self.view.living(now, columns, max(3, rows - 3 * len(hand))), *hand]
 
     def status(self, now: float, columns: int) -> Sequence[str]:
         """See `View.status`; an empty line until the session is there."""
@@ -84,7 +102,7 @@ class Talk:
     @property
     def moving(self) -> bool:
         """See `View.moving`."""
-        return self.ready.is_set() and self.view.moving
+        return bool(self.by_hand) or (self.ready.is_set() and self.view.moving)
 
     # --- what is typed ---
 
@@ -133,7 +151,10 @@ class Talk:
             self.face.wake()
 
     async def interrupt(self) -> None:
-        """Stop the turn that runs."""
+        """Stop the newest of what can be stopped, else the turn that runs."""
+        if self._stops:
+            self._stops[-1]()
+            return
         if self.session.running:
             self.note(self.cli.say("talk.stopping"))
         await self.session.cancel()
@@ -157,8 +178,9 @@ class Talk:
             with suppress(UserError):
                 await self.app.delete(session.id)
 
-    def begin(self, app: App, session: Session) -> None:
+    def begin(self, app: App, session: Session, *, compact: bool = False) -> None:
         """The session is there."""
+        self._compact = compact
         self.app = app
         self._hold(session)
         self.ready.set()
@@ -167,7 +189,12 @@ class Talk:
     def _hold(self, session: Session) -> None:
         self.session = session
         self.cli.session = session.id
+        before = self.view if self.ready.is_set() else None
         self.view = self._view_of(session)
+        if before is not None:
+            self.view.set_view(compact=before.compact, verbose=before.verbose)
+        elif self._compact:
+            self.view.set_view(compact=True)
         if opening := self.view.opening(self.face.size[0]):
             self.face.show(opening)
         self._pump = anyio.CancelScope()
