@@ -202,7 +202,9 @@ class App(Undoable, Extended):
                 raise UserError("app.no_session_here", root=str(self.workspace.root))
             return self.in_mode(self._reopen(row.id))
         if id:
-            return self.in_mode(self._reopen(self.rows.get(id).id))
+            known = self.rows.get(id).id
+            open_already = self._open.get(known)  # in the mode that was chosen since
+            return open_already or self.in_mode(self._reopen(known))
         return self.in_mode(self._make(new_id("s")))
 
     def _begin(self, session: Session) -> None:

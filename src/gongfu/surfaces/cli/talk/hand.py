@@ -1,0 +1,81 @@
+"""A command that the person runs by hand, while it runs: its last lines, and all that is kept of it."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+
+from gongfu.surfaces.cli.render.numbers import duration
+from gongfu.surfaces.cli.style import Style, clean
+from gongfu.surfaces.cli.width import clip
+
+LIVING = 5  # lines of one that runs
+SHOWN = 400  # lines of one that has ended: the first and the last of them
+_LONGEST = 4000  # characters of a line
+
+
+class ByHand:
+    """Takes output in and keeps its first and last lines. `fresh` are those that came since `take`."""
+
+    def __init__(self, command: str, style: Style, now: float) -> None:
+        self.command = command
+        self._style = style
+        self._began = now
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._open = ""
+        self._head: list[str] = []
+        self._tail: list[str] = []
+        self.lines = 0
+        self._fresh: list[str] = []
+        self.stopping = False
+
+    def add(self, data: bytes, *, final: bool = False) -> None:
+        """More of the output; `final`: there is no more."""
+        text = self._decoder.decode(data, final)
+        *whole, self._open = (self._open + text).replace("\r\n", "\n").split("\n")
+        if len(self._open) > 2 * _LONGEST:
+            self._open = self._open[-_LONGEST:]
+        if final and self._open:
+            whole, self._open = [*whole, self._open], ""
+        for line in whole:
+            self._keep(_settled(line))
+
+    def _keep(self, line: str) -> None:
+        self.lines += 1
+        if self.lines <= SHOWN // 2:
+            self._head.append(line)
+        else:
+            self._tail.append(line)
+            if len(self._tail) > SHOWN:
+                del self._tail[: -SHOWN // 2]
+        self._fresh.append(line)
+        if len(self._fresh) > SHOWN:
+            del self._fresh[: -SHOWN // 2]
+
+    def take(self) -> list[str]:
+        """The whole lines since the last call, the last of them where they are very many."""
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def kept(self) -> tuple[list[str], int, list[str]]:
+        """The first lines, how many are left out behind them, and the last lines."""
+        tail = self._tail[-(SHOWN // 2) :]
+        return self._head, self.lines - len(self._head) - len(tail), tail
+
+    def living(self, now: float, columns: int) -> list[str]:
+        """What is alive of it, painted."""
+        recent = [*(self._tail or self._head)[-LIVING:]]
+        if self._open:
+            recent = [*recent, _settled(self._open)][-LIVING:]
+        style = self._style
+        time = duration(max(0.0, now - self._began))
+        head = clip(f"! {clean(self.command)}".replace("\n", " "), max(8, columns - 12))
+        return [
+            f"{style.cyan(head[:1])}{head[1:]}  {style.dim(time)}",
+            *(style.dim(clip(f"  {line}", columns - 1)) for line in recent),
+        ]
+
+
+def _settled(line: str) -> str:
+    """A line as a terminal shows it in the end: what a carriage return went over is gone; no control characters."""
+    line = line.rstrip("\r").rpartition("\r")[2]
+    return clean(line[:_LONGEST]).expandtabs(8).replace("\n", " ")
