@@ -43,12 +43,11 @@ class Keys:
 
     def _ctrl_c(self, event: KeyPressEvent) -> None:
         del event
-        twice = self._twice("c-c")
         if self.talk.running:
             self.talk.start(self.talk.interrupt)
         elif self.screen.editor.text:
             self.screen.editor.clear()
-        elif twice:
+        elif self._twice("c-c"):
             self.screen.leave()
         else:
             self.talk.note(self.talk.cli.say("talk.ctrl_c_again"))
