@@ -137,7 +137,9 @@ def _plan(parts: Parts) -> Toolset:
 
     app = parts.app
     past = AppPast(app, parts.session.id)
-    plans = PlanTools(lambda: Versions(app.database, "plan", str(app.workspace.root)), parts.programs, past.unfinished)
+    plans = PlanTools(
+        lambda: Versions(app.database, "plan", str(app.workspace.root)), parts.programs, past.unfinished, parts.session
+    )
     return (*plans, *ModeTools(parts.session, app.modes))
 
 

@@ -11,6 +11,7 @@ A display is a dict with a `kind`:
    "by": "policy" | "nobody" | "person" | "before", "said": str}
 - {"kind": "agent", "agent": str, "session": str, "status": str, "text": str, "calls": int, "requests": int,
    "tokens": int, "reason": str (the name of a sentence), "values": its values}
+Before a person approves a plan, the `preview` of its question is {"kind": "plan", "title": str, "markdown": str}.
 Any display may carry "summary": one short line such as "12 lines" or "exit 1, 3 lines".
 """
 
@@ -24,6 +25,11 @@ Display: TypeAlias = dict[str, Any]
 def text_display(text: str, summary: str = "") -> Display:
     """Plain text with a one-line summary."""
     return {"kind": "text", "text": text, "summary": summary}
+
+
+def plan_display(title: str, markdown: str) -> Display:
+    """A plan that waits for approval."""
+    return {"kind": "plan", "title": title, "markdown": markdown}
 
 
 def refusal_display(why: str, *, about: str, by: str, said: str = "") -> Display:

@@ -48,7 +48,14 @@ class Context:
             self._stream.emit(ToolOutput(call=self.call_id, text=text))
 
     async def ask(
-        self, text: str, /, *, options: tuple[str, ...] = (), default: str = "", seconds: float | None = None
+        self,
+        text: str,
+        /,
+        *,
+        options: tuple[str, ...] = (),
+        default: str = "",
+        seconds: float | None = None,
+        preview: Display | None = None,
     ) -> tuple[str, Literal["person", "policy", "timeout", "cancel"]]:
         question = QuestionAsked(
             question=new_id("q"),
@@ -59,6 +66,7 @@ class Context:
             call=self.call_id,
             tool=self._name,
             seconds=seconds,
+            preview=preview or {},
         )
         return await self._pending.ask(question)
 

@@ -27,6 +27,7 @@ from gongfu.engine.dispatch import Dispatcher
 from gongfu.engine.guard import Hooks
 from gongfu.engine.limits import Limits, LimitSpec
 from gongfu.engine.permit import Permit
+from gongfu.engine.reading import reading_note
 from gongfu.engine.ruling import Ruling
 from gongfu.engine.tail import another_day, stale_todo
 from gongfu.engine.turn import Words, run_turn
@@ -235,7 +236,7 @@ class Runner:
         if hooks is not None and hooks.stop:
             reason, hooks.stop = hooks.stop, ""
             raise Refusal("hooks.stopped", reason=reason.rstrip(".。"))
-        return self._session.inbox.take()
+        return [*reading_note(self._session), *self._session.inbox.take()]
 
     def _more(self, hooks: Hooks) -> Callable[[], Awaitable[bool]]:
         from gongfu.engine.hooked import Stays  # only where there are hooks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from gongfu.context.receipt import Lineage
 from gongfu.context.state import ContextState
@@ -42,6 +42,8 @@ from gongfu.core.specs import Usage
 from gongfu.engine.transcript import Transcript
 
 MAIN = "main"
+ONLY_READS, READS_NO_MORE = "reading", "reading-over"
+"""The ids of the notes which say that only reading is allowed, and that this is over."""
 SUB_AGENT = "sub-agent"
 """The purpose under which the requests of sub-agents are counted; each has its receipt in its own session."""
 
@@ -83,6 +85,7 @@ class SessionState:
         self.bounds = Bounds()  # of the newest turn
         self.mode: WorkMode | None = None
         self.reasoning = ""
+        self.told_reading: Literal["", "now", "before"] = ""  # "before": a fold may have taken that note away
         self.model = ""  # that the person chose, "" for the usual one
         self.turn: TurnStarted | None = None
         self.finished: TurnFinished | None = None
@@ -133,6 +136,9 @@ class SessionState:
 
     def _course(self, event: AnyEvent) -> None:
         match event:
+            case MessageAdded(message=message) if message.kind == "note":
+                if message.id in (ONLY_READS, READS_NO_MORE):
+                    self.told_reading = "now" if message.id == ONLY_READS else ""
             case PromptQueued(prompt=prompt):
                 self.queue[prompt] = event
             case PromptDropped(prompt=prompt):
@@ -166,6 +172,7 @@ class SessionState:
         """What decides what the model is told."""
         match event:
             case EpochOpened():
+                self.told_reading = "before" if self.told_reading else ""
                 self.context.epoch_opened(event, self.transcript.messages)
             case BatchLabelled():
                 self.context.batch_labelled(event)

@@ -187,6 +187,12 @@ def review(plan: Plan) -> str:
         "  classDef pending fill:#f6f8fa,stroke:#8c959f", "  classDef in_progress fill:#ddf4ff,stroke:#0969da",
         "  classDef done fill:#dafbe1,stroke:#1a7f37", "  classDef failed fill:#ffebe9,stroke:#cf222e", "```", "",
     ]  # fmt: skip
+    return "\n".join([*lines, listed(plan)])
+
+
+def listed(plan: Plan) -> str:
+    """The steps as a list of Markdown."""
+    lines: list[str] = []
     for step in plan.steps:
         box = "x" if step.status == "done" else " "
         lines.append(f"- [{box}] **{step.id}** {step.text}")

@@ -16,14 +16,16 @@ from gongfu.store.versions import Versions
 from gongfu.toolkit import planning
 from gongfu.toolkit.planning import Plan, Step, StepSpec, outline
 from gongfu.toolkit.programs import Programs
+from gongfu.toolkit.proposing import Desk, Proposal, check, propose
 from gongfu.tools.decorator import tool
 from gongfu.tools.output import bound
 from gongfu.tools.protocol import CallContext, Claim, Facts, Outcome, Tool
 from gongfu.workspace.shells import find_shell
 
 Action: TypeAlias = Literal[
-    "create", "show", "list", "insert", "replace", "delete_step", "start", "run", "resume", "review", "delete"
-]
+    "create", "show", "list", "insert", "replace", "delete_step", "start", "run", "resume", "review", "propose",
+    "delete",
+]  # fmt: skip
 _OUTPUT = 1_500
 _NAMES = r"[^\w-]+"
 
@@ -35,12 +37,17 @@ class Opener(Protocol):
 
 
 class PlanTools:
-    """plan and resume_work of one session. `unfinished` tells what earlier sessions left open."""
+    """plan and resume_work of one session. `unfinished` tells what earlier sessions left open, `desk` is the session
+    in whose name a plan is proposed.
+    """
 
-    def __init__(self, shelf: Opener, programs: Programs, unfinished: Callable[[], str]) -> None:
+    def __init__(
+        self, shelf: Opener, programs: Programs, unfinished: Callable[[], str], desk: Desk | None = None
+    ) -> None:
         self._shelf = shelf
         self._programs = programs
         self._unfinished = unfinished
+        self._desk = desk
         self._judged: dict[tuple[str, str], list[str]] = {}
 
     def __iter__(self) -> Iterator[Tool]:
@@ -50,6 +57,10 @@ class PlanTools:
     async def _facts(self, args: dict[str, Any]) -> Facts:
         action, name = str(args["action"]), str(args.get("name") or "")
         title = " ".join(part for part in (action, name, str(args.get("step") or "")) if part)
+        if action == "propose":
+            proposal = self._proposal(name, str(args.get("goal") or ""), str(args.get("markdown") or ""))
+            check(self._desk, proposal)
+            return Facts(access=("read",), title=f"propose {proposal.title}")
         if action != "run":
             return Facts(access=("read",), title=title)
         checks = [step.check for step in self._to_run(self._find(name), str(args.get("step") or "")) if step.check]
@@ -61,7 +72,7 @@ class PlanTools:
         return Facts(access=("execute",), command=command, cwd=cwd, title=title, preview=preview)
 
     def _claims(self, args: dict[str, Any]) -> tuple[Claim, ...]:
-        return (Claim(resource="*" if args["action"] == "run" else "plan", write=True),)
+        return (Claim(resource="*" if args["action"] in ("run", "propose") else "plan", write=True),)
 
     @tool(access="execute", key=True, facts=_facts, claims=_claims)
     async def plan(  # noqa: PLR0917  (the model's arguments)
@@ -73,6 +84,7 @@ class PlanTools:
         steps: list[StepSpec] | None = None,
         step: str = "",
         evidence: str = "",
+        markdown: str = "",
     ) -> Outcome:
         given = steps or []
         match action:
@@ -84,6 +96,8 @@ class PlanTools:
                 plan = self._find(name)
                 self._shelf().delete(plan.name)
                 return Outcome(text=f"Deleted plan {plan.name}.", display=text_display("", f"{plan.name} deleted"))
+            case "propose":
+                return await propose(self._desk, self._proposal(name, goal, markdown), ctx)
             case "run":
                 plan = self._find(name)
                 self._as_judged(name, step, plan)
@@ -92,10 +106,9 @@ class PlanTools:
                 plan = self._find(name)
                 text = planning.review(plan)
                 return Outcome(text=text, display=text_display(text, _summary(plan)))
-            case "show":
-                return _shown(self._find(name))
-            case "resume":
-                return _shown(self._find(name), _next(self._find(name)))
+            case "show" | "resume":
+                plan = self._find(name)
+                return _shown(plan, _next(plan) if action == "resume" else "")
             case _:
                 return self._change(action, self._find(name), given, step)
 
@@ -107,6 +120,15 @@ class PlanTools:
         return Outcome(
             text=text or "Nothing was left open here.", display=text_display(text, f"{len(open_plans)} plans")
         )
+
+    def _proposal(self, name: str, goal: str, markdown: str) -> Proposal:
+        """What the person is shown: the text of the call, else the plan of that name."""
+        if markdown.strip() or not (name or self._plans()):
+            heading = markdown.strip().partition("\n")[0].lstrip("# ")
+            title = " ".join((goal.strip() or heading or "plan").split())[:200]
+            return Proposal(title=title, markdown=markdown.strip())
+        plan = self._find(name)
+        return Proposal(title=goal.strip() or plan.goal, markdown=planning.listed(plan))
 
     # --- changes ---
 

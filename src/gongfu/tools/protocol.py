@@ -90,9 +90,19 @@ class CallContext(Protocol):
         ...
 
     async def ask(
-        self, text: str, /, *, options: tuple[str, ...] = (), default: str = "", seconds: float | None = None
+        self,
+        text: str,
+        /,
+        *,
+        options: tuple[str, ...] = (),
+        default: str = "",
+        seconds: float | None = None,
+        preview: Display | None = None,
     ) -> tuple[str, Literal["person", "policy", "timeout", "cancel"]]:
-        """Ask the person; the answer and who gave it. With nobody there the policy answers with `default`."""
+        """Ask the person; the answer and who gave it. With nobody there the policy answers with `default`.
+
+        `preview` is what the question is about.
+        """
         ...
 
 
