@@ -84,6 +84,20 @@ class Journal:
             if len(rows) < _PAGE:
                 return
 
+    def tail(self, session: str, count: int, *, before: int | None = None) -> list[Entry]:
+        """The last `count` entries with a sequence below `before` (None: of all), in order; the rest is not read."""
+        number = self._number(session)
+        if number is None:
+            return []
+        base = number * _SPAN
+        rows = self._db.read(
+            "SELECT key, time, CAST(data AS BLOB) FROM event WHERE key > ? AND key < ? ORDER BY key DESC LIMIT ?",
+            (base, base + (_SPAN if before is None else before), count),
+        )
+        read = [(key - base, time, _decode(data)) for key, time, data in reversed(rows)]
+        self._damaged.update((session, seq) for seq, _, event in read if event is None)
+        return [Entry(seq=seq, time=time, event=event) for seq, time, event in read if event is not None]
+
     def last(self, session: str) -> int:
         """The last sequence of `session`; 0 when it has none."""
         number = self._number(session)

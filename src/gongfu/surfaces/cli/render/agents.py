@@ -27,7 +27,7 @@ class Agents:
     """Follows the sub-agents of one turn. What those of a sub-agent do counts as its step."""
 
     def __init__(self, lines: Lines) -> None:
-        self._lines = lines
+        self.lines = lines
         self.working: dict[str, Working] = {}
 
     def follow(self, entry: ev.Entry) -> list[str]:
@@ -60,12 +60,12 @@ class Agents:
                 self.working[name] = Working(
                     started=work.started, since=work.since, calls=work.calls + (not below), step=step
                 )
-                return [self._lines.style.dim(f"  {event.agent} · {_step(inner)}")] if self._lines.verbose else []
+                return [self.lines.style.dim(f"  {event.agent} · {_step(inner)}")] if self.lines.verbose else []
             case "warning_raised":
                 warning = ev.WarningRaised(key=str(inner.get("key")), values=inner.get("values") or {})
-                return [f"{event.agent}: {self._lines.warning(warning)}"]
+                return [f"{event.agent}: {self.lines.warning(warning)}"]
             case "request_failed" if inner.get("purpose", "main") == "main":
-                return [f"{event.agent}: {self._lines.retry(msgspec.convert(inner, ev.RequestFailed))}"]
+                return [f"{event.agent}: {self.lines.retry(msgspec.convert(inner, ev.RequestFailed))}"]
             case _:
                 return []
 
@@ -84,14 +84,14 @@ class Agents:
         return lines
 
     def _now(self, work: Working) -> str:
-        speech = self._lines.speech
+        speech = self.lines.speech
         if not work.step:
             return f"  │ {work.started.agent} · {speech('agents.thinks')}"
         return f"  │ {work.started.agent} · {singular(speech('agents.so_far', calls=work.calls))} · {work.step}"
 
     def ended(self, event: ev.AgentFinished) -> str:
         """How an agent ended, with its figures."""
-        speech, style = self._lines.speech, self._lines.style
+        speech, style = self.lines.speech, self.lines.style
         used = event.usage.input + event.usage.output
         figures = singular(speech("agents.figures", calls=event.calls, requests=event.requests, tokens=tokens(used)))
         said = speech(f"agents.ended_{event.status}", agent=event.agent)

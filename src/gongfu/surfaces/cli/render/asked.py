@@ -18,7 +18,7 @@ class Asked:
     """
 
     def __init__(self, lines: Lines, *, live: bool) -> None:
-        self._lines = lines
+        self.lines = lines
         self._live = live
         self._open: dict[str, ev.QuestionAsked] = {}
 
@@ -42,7 +42,7 @@ class Asked:
         return asked.about == "permission" and answered.answer.partition(":")[0] in _GRANTS
 
     def _line(self, asked: ev.QuestionAsked | None, answered: ev.QuestionAnswered) -> str:
-        speech = self._lines.speech
+        speech = self.lines.speech
         answer = one_line(clean(answered.answer), 160)
         text = ""
         if asked is not None:
@@ -52,7 +52,7 @@ class Asked:
             text = f"{asked.agent}: {text}" if asked.agent else text
             answer = self._decision(answer) if asked.about == "permission" else answer
         by = speech("labels.in_brackets", what=speech(f"by_{answered.by}"))
-        return self._lines.style.dim(f"? {text} → {answer or speech('sum_no_answer')}{by}")
+        return self.lines.style.dim(f"? {text} → {answer or speech('sum_no_answer')}{by}")
 
     def _decision(self, answer: str) -> str:
         """The word of a permission, which the log holds as see `QuestionAsked`."""
@@ -60,8 +60,8 @@ class Asked:
         said = said.strip()
         if word not in (*_GRANTS, "deny"):
             return answer
-        decided = self._lines.speech(f"decided_{word}")
+        decided = self.lines.speech(f"decided_{word}")
         if word in ("session", "project") and said:
             name = "decided_part" if said.isdecimal() else "decided_parts"
-            return self._lines.speech(name, decided=decided, parts=said)
-        return self._lines.speech("because", what=decided, why=said) if said else decided
+            return self.lines.speech(name, decided=decided, parts=said)
+        return self.lines.speech("because", what=decided, why=said) if said else decided

@@ -24,7 +24,7 @@ class Calls:
     """Pairs the events of each call. What a person has agreed to was seen then, and is not shown in full again."""
 
     def __init__(self, lines: Lines) -> None:
-        self._lines = lines
+        self.lines = lines
         self._asked: dict[str, str] = {}
         self._seen: set[str] = set()
         self._said: dict[str, CallPart] = {}
@@ -48,17 +48,26 @@ class Calls:
                 self.running[event.call] = Running(started=run.started, since=run.since, tail=tail)
             case ev.ToolFinished():
                 return self._end(event, entry.time)
+            case ev.TurnStarted():
+                self.forget()
             case _:
                 pass
         return []
 
+    def forget(self) -> None:
+        """A turn begins: nothing of earlier ones is needed any more."""
+        self._asked.clear()
+        self._seen.clear()
+        self._said.clear()
+        self.running.clear()
+
     def _end(self, event: ev.ToolFinished, time: float) -> list[str]:
         run = self.running.pop(event.call, None)
         if run is None:  # it was turned down before it began: what it was about stands in the answer alone
-            return self._lines.tool(_unstarted(self._said.get(event.call)), event)
+            return self.lines.tool(_unstarted(self._said.get(event.call)), event)
         ran = min(event.seconds, time - run.since) if event.seconds else 0.0  # without the wait for a permission
-        body = event.call not in self._seen or self._lines.verbose
-        return self._lines.tool(run.started, event, seconds=ran, body=body)
+        body = event.call not in self._seen or self.lines.verbose
+        return self.lines.tool(run.started, event, seconds=ran, body=body)
 
 
 def _unstarted(call: CallPart | None) -> ev.ToolStarted | None:

@@ -50,13 +50,14 @@ class Groups:
     """
 
     def __init__(self, lines: Lines, *, compact: bool = False, known: Labels | None = None) -> None:
-        self._lines = lines
+        self.lines = lines
         self.compact = compact
         self._known = known
         self._groups: dict[tuple[str, ...], _Group] = {}
         self._by_call: dict[str, _Group] = {}
         self._run: list[_Group] = []
         self._newest: _Group | None = None
+        self._turn: tuple[tuple[str, ...], ...] = ()  # batches of the turn before
 
     def follow(self, entry: ev.Entry) -> list[str]:
         """Take in an entry; the lines to show below what there is."""
@@ -68,6 +69,8 @@ class Groups:
                 self._newest = None  # a label that comes now is no neighbour of its batch any more
             case ev.ToolFinished():
                 return self._ended(event)
+            case ev.TurnStarted():
+                self._forget()
             case ev.BatchLabelled() if self._known is None:
                 return self._named(event)
             case _:
@@ -78,6 +81,15 @@ class Groups:
         """Take in an entry of which `lines` would be shown; what is shown of it under this view."""
         named = self.follow(entry)
         return named if self.compact else lines + named
+
+    def _forget(self) -> None:
+        """A turn begins: of what came before only the newest turn's labels may still come."""
+        kept, self._turn = self._turn, ()
+        for calls in kept:
+            group = self._groups.pop(calls, None)
+            for call in group.calls if group else ():
+                self._by_call.pop(call, None)
+        self._turn = tuple(self._groups)
 
     def _begin(self, event: ev.AnswerReceived) -> None:
         calls = event.message.calls
@@ -111,13 +123,13 @@ class Groups:
         label = group.label
         if self.compact or label is None or (label.by == "plain" and len(group.calls) == 1):
             return []  # of one call its own line says the same
-        style = self._lines.style
+        style = self.lines.style
         late = self._known is None and group is not self._newest and group.names
         whose = style.dim(f"  ← {group.tools}") if late else ""
-        return [f"{style.cyan('●')} {style.dim(self._clipped(group.title(self._lines.speech)))}{whose}"]
+        return [f"{style.cyan('●')} {style.dim(self._clipped(group.title(self.lines.speech)))}{whose}"]
 
     def _clipped(self, text: str) -> str:
-        return clip(text, max(20, self._lines.columns - 3)) if self._lines.columns else text
+        return clip(text, max(20, self.lines.columns - 3)) if self.lines.columns else text
 
     @property
     def header(self) -> str:
@@ -126,14 +138,14 @@ class Groups:
             return ""
         more = f" +{len(self._run) - 1}" if len(self._run) > 1 else ""
         first = next((group for group in self._run if group.label), self._run[0])
-        title = first.title(self._lines.speech)
-        return (clip(title, max(20, self._lines.columns - 8)) if self._lines.columns else title) + more
+        title = first.title(self.lines.speech)
+        return (clip(title, max(20, self.lines.columns - 8)) if self.lines.columns else title) + more
 
     def close(self) -> list[str]:
         """Compact view: the line of what was gathered, for good, since words or the end follow."""
         header, run, self._run = self.header, self._run, []
         if not header:
             return []
-        style = self._lines.style
+        style = self.lines.style
         failed = any(group.failed for group in run)
         return [f"{(style.red if failed else style.green)('●')} {header}"]

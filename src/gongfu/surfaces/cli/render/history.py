@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from msgspec.structs import replace
-
 from gongfu.core import events as ev
-from gongfu.core.messages import ImagePart, Message, ReasoningPart, TextPart
+from gongfu.core.messages import ImagePart, Message, ReasoningPart
 from gongfu.surfaces.cli.render.agents import Agents
 from gongfu.surfaces.cli.render.asked import Asked
 from gongfu.surfaces.cli.render.calls import Calls
 from gongfu.surfaces.cli.render.groups import Groups, labels_of
 from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.render.prompts import prompt_block, typed_text
 from gongfu.surfaces.cli.render.spent import Spent
 from gongfu.surfaces.cli.style import clean
 
@@ -20,12 +19,15 @@ from gongfu.surfaces.cli.style import clean
 class History:
     """Turns stored entries into blocks of text. `markdown` draws what the model said (or leaves it as it is).
 
-    `compact` makes one line of a batch of calls.
+    `compact` makes one line of a batch of calls. With `talking` the end of a turn tells less, and prompts are bounded.
     """
 
-    def __init__(self, lines: Lines, markdown: Callable[[str], str], *, compact: bool = False) -> None:
+    def __init__(
+        self, lines: Lines, markdown: Callable[[str], str], *, compact: bool = False, talking: bool = False
+    ) -> None:
         self._lines = lines
         self._markdown = markdown
+        self._talking = talking
         self._queued: dict[str, Message] = {}
         self._calls = Calls(lines)
         self._compact = compact
@@ -60,7 +62,7 @@ class History:
         lines, event = self._lines, entry.event
         match event:
             case ev.PromptQueued():
-                self._queued[event.prompt] = self._typed(event)
+                self._queued[event.prompt] = typed_text(event, self._lines)
                 return "", ""
             case ev.TurnStarted():
                 message = self._queued.pop(event.prompt, None)
@@ -71,21 +73,17 @@ class History:
                 self._calls.follow(entry)
                 return "text", self._answer(event.message)
             case ev.TurnFinished():
-                return "text", "\n".join(lines.closing(event, "", self._spent.take()).all)
+                beside = self._spent.take()
+                brief = self._talking and not lines.verbose
+                return "text", "\n".join(lines.closing(event, "", {} if brief else beside).all)
             case _:
                 return "line", self._line(entry)
-
-    def _typed(self, event: ev.PromptQueued) -> Message:
-        """The prompt as the person typed it; of a command the text that came of it is shown when verbose."""
-        message = event.message
-        if event.bounds is None or not event.bounds.command or self._lines.verbose:
-            return message
-        others = tuple(part for part in message.parts if not isinstance(part, TextPart))
-        return replace(message, parts=(TextPart(text=event.bounds.command), *others))
 
     def _said(self, message: Message) -> str:
         if message.kind == "note" and not self._lines.verbose:
             return ""
+        if self._talking and message.kind != "note":
+            return prompt_block(message, self._lines, mark="»" if message.kind == "steer" else "›")
         style = self._lines.style
         mark = {"note": "·", "steer": "»"}.get(message.kind, "›")
         images = sum(isinstance(part, ImagePart) for part in message.parts)

@@ -33,12 +33,16 @@ class Closing(Base, frozen=True):
 
 
 class Lines(Base, frozen=True):
-    """Turns one event into lines. `verbose` adds what is left out otherwise; `columns` bounds single lines (0: 200)."""
+    """Turns one event into lines. `verbose` adds what is left out otherwise; `columns` bounds single lines (0: 200).
+
+    Of a command that failed the last `tail` lines of its output are shown, and the reason of any other failure whole.
+    """
 
     style: Style
     speech: Speech
     verbose: bool = False
     columns: int = 0
+    tail: int = 0
 
     def tool(
         self, started: ev.ToolStarted | None, finished: ev.ToolFinished, *, seconds: float = 0.0, body: bool = True
@@ -130,9 +134,27 @@ class Lines(Base, frozen=True):
             lines = self.todo(display.get("items"))
         elif self.verbose:
             lines = self._output(display, finished.result.text)
+        elif self.tail:
+            lines = self._failure(finished)
         else:
             lines = []
         return [_INDENT + line for line in lines]
+
+    def _failure(self, finished: ev.ToolFinished) -> list[str]:
+        """The end of what a failed command printed, or a reason that has no room beside the call."""
+        display, status = finished.display, finished.result.status
+        if display.get("kind") == "command" and (status == "failed" or display.get("code")):
+            rows = [row for row in clean(str(display.get("output", ""))).split("\n") if row.strip()]
+            more = [self.speech("more_before", count=len(rows) - self.tail)] if len(rows) > self.tail else []
+            shown = [clip(row, max(20, self.columns - 4)) for row in rows[-self.tail :]] if self.columns else rows
+            return [self.style.dim(f"│ {row}") for row in more + shown]
+        reason = clean(finished.result.text).strip()
+        room = self._room(finished, self.speech("status_failed")) if self.columns else 160
+        if status != "failed" or display.get("summary") or ("\n" not in reason and width(reason) <= max(20, room)):
+            return []
+        rows = wrap(reason, max(20, self.columns - 5)) if self.columns else reason.split("\n")
+        more = [self.speech("more_lines", count=len(rows) - self.tail)] if len(rows) > self.tail else []
+        return [self.style.dim(f"│ {row}") for row in rows[: self.tail] + more]
 
     def _output(self, display: dict[str, Any], text: str) -> list[str]:
         shown = str(display.get("output") or display.get("text") or text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from gongfu.surfaces.cli.render.blocks import PIECE, Further, Watch, closes, fence_of, item_of
 from gongfu.surfaces.cli.style import clean
 
 _SGR = r"\x1b\[[0-9;]*m"
@@ -12,12 +13,21 @@ _ENOUGH = 8  # characters of a line that tell what kind of block it belongs to
 
 
 class MarkdownStream:
-    """Splits a stream of text into finished blocks (paragraphs, lists, fences, tables …) and one that is still open."""
+    """Splits a stream of text into finished blocks (paragraphs, lists, fences, tables …) and one that is still open.
+
+    Long fences and lists come in pieces; those after the first are `Further`. The time for a text is in proportion to
+    its length.
+    """
 
     def __init__(self) -> None:
         self.open = ""
         self._parser: Any = None
         self._enough = 0  # a large block is not parsed again before it has grown by a tenth
+        self._watch = Watch()
+        self._seen = 0  # characters of the open block whose lines were watched
+        self._count = 0  # lines of them
+        self._begun = False  # the open block has a first line
+        self._further = False  # a part of the open block was given already
 
     def feed(self, text: str) -> list[str]:
         """Add text; the blocks that are finished by it, as Markdown."""
@@ -25,6 +35,33 @@ class MarkdownStream:
         self.open += text
         if "\n" not in text and not before <= _ENOUGH < before + len(text):
             return []
+        done = list[str]()
+        if self._may_end(newline="\n" in text):
+            done += self._finished()
+        if self._count > PIECE:
+            done += self._piece()
+        return done
+
+    def _may_end(self, *, newline: bool = False) -> bool:
+        """Look at the lines that have come; whether one of them may have ended the block."""
+        ends = False
+        while (end := self.open.find("\n", self._seen)) >= 0:
+            ends = self._watched(self.open[self._seen : end]) or ends
+            self._seen, self._count = end + 1, self._count + 1
+        newest = self.open[self._seen :]
+        if self._begun and (newline or len(newest) >= _ENOUGH):
+            return self._watch.may_end(newest, whole=False) or ends
+        return ends
+
+    def _watched(self, line: str) -> bool:
+        if self._begun:
+            return self._watch.may_end(line)
+        if line.strip():
+            self._watch.begin(line)
+            self._begun = True
+        return False
+
+    def _finished(self) -> list[str]:
         if len(self.open) < self._enough:
             return []
         last = self._last_block()
@@ -32,13 +69,46 @@ class MarkdownStream:
         if last == 0:
             return []
         lines = self.open.split("\n")
-        done, self.open = "\n".join(lines[:last]), "\n".join(lines[last:])
-        return [done] if done.strip() else []
+        done, rest = "\n".join(lines[:last]), "\n".join(lines[last:])
+        blocks = self._given(done)
+        self._again(rest)
+        return blocks
+
+    def _given(self, block: str) -> list[str]:
+        further, self._further = self._further, False
+        if not block.strip():
+            return []
+        return [Further(block) if further else block]
+
+    def _again(self, rest: str) -> None:
+        """`rest` is the open block now."""
+        self.open = rest
+        self._seen = self._count = self._enough = 0
+        self._begun = False
+        self._may_end()
+
+    def _piece(self) -> list[str]:
+        """The first part of a long fence or list, when it can be cut."""
+        lines = self.open.split("\n")
+        start = next((at for at, line in enumerate(lines) if line.strip()), 0)
+        fence = fence_of(lines[start])
+        cut = _cut_in_fence(lines, start, fence) if fence else _cut_in_list(lines, start)
+        if not cut:
+            self._count = 0 if not fence and not item_of(lines[start]) else self._count - PIECE // 4
+            return []
+        done, rest = "\n".join(lines[:cut]), "\n".join(lines[cut:])
+        if fence:
+            done, rest = f"{done}\n{fence}", f"{lines[start]}\n{rest}"
+        blocks = self._given(done)
+        self._again(rest)
+        self._further = True
+        return blocks
 
     def finish(self) -> list[str]:
         """The end of the text: what was still open."""
-        done, self.open, self._enough = self.open, "", 0
-        return [done] if done.strip() else []
+        done = self._given(self.open)
+        self._again("")
+        return done
 
     def _last_block(self) -> int:
         """Line at which the last block begins: everything above is final."""
@@ -46,6 +116,24 @@ class MarkdownStream:
             self._parser = _parser()
         starts = [token.map[0] for token in self._parser.parse(self.open) if token.level == 0 and token.map]
         return starts[-1] if starts else 0
+
+
+def _cut_in_fence(lines: list[str], start: int, fence: str) -> int:
+    """The line before which a fence is cut: between two that are not empty, so that no empty one gets lost; 0: none."""
+    if any(closes(line, fence) for line in lines[start + 1 : -1]):
+        return 0
+    for at in range(len(lines) - 2, start + 2, -1):
+        if lines[at].strip() and lines[at - 1].strip():
+            return at
+    return 0
+
+
+def _cut_in_list(lines: list[str], start: int) -> int:
+    """The line before which a list is cut: its last item but the open one; 0: none."""
+    kind = item_of(lines[start])
+    if not kind:
+        return 0
+    return next((at for at in range(len(lines) - 2, start + 2, -1) if item_of(lines[at]) == kind), 0)
 
 
 def _parser() -> Any:

@@ -31,6 +31,12 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600}h {whole % 3600 // 60:02d}m"
 
 
+def elapsed(seconds: float) -> str:
+    """Whole seconds of what is still going on, or was short: "4s", "3m 05s", "2h 07m"."""
+    whole = max(0, int(seconds))
+    return f"{whole}s" if whole < 60 else duration(float(whole))
+
+
 def size(count: int) -> str:
     """Bytes: "512 B", "1.2 kB", "1.1 GB" (powers of a thousand)."""
     value, unit = float(count), "B"
