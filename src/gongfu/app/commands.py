@@ -63,7 +63,7 @@ async def expand(app: App, text: str, session: Session) -> Expanded:
     floors = mode.floors if mode is not None else ()
     images: list[ImagePart] = []
     body = await fill(
-        template.filled(given), partial(_run, session, floors), partial(_include, app, session, floors, images)
+        template.filled(given), partial(_run, session, floors), partial(include, app, session, images, floors=floors)
     )
     body += with_arguments(template, given)
     if mode is not None and mode.text:
@@ -105,9 +105,10 @@ async def _run(session: Session, floors: tuple[Floor, ...], line: str) -> str:
     return bound(done.text, MOST).text("")
 
 
-async def _include(
-    app: App, session: Session, floors: tuple[Floor, ...], images: list[ImagePart], path: str
+async def include(
+    app: App, session: Session, images: list[ImagePart], path: str, *, floors: tuple[Floor, ...] = ()
 ) -> str | None:
+    """What a file holds or a folder lists, by permission and bounded; its pictures go to `images`. None for no path."""
     try:
         where = app.workspace.locate(path).path
         if not where.exists():

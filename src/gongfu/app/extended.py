@@ -62,6 +62,15 @@ class Extended:
 
         return await expand(cast("App", self), text, session)
 
+    async def mentioned(self, text: str, session: Session) -> Expanded:
+        """A plain prompt with the files and folders behind it that it names as `@path`, read by permission.
+
+        What names none that exists stays as it is, and so does the text itself. See `app.mentions`.
+        """
+        from gongfu.app.mentions import mentioned
+
+        return await mentioned(cast("App", self), session, text)
+
     async def prompt(self, session: Session, text: str, **more: Any) -> Prompted:
         """Send a person's text to a session as `Session.prompt` does, commands expanded."""
         found = await self.expand(text, session)

@@ -81,22 +81,45 @@ async def changes_at(app: App, checkpoint: str, *, diff: bool = False) -> list[C
     return await anyio.to_thread.run_sync(partial(_changes, place_of(app), checkpoint, diff))
 
 
+async def changes_since(app: App, session: str, checkpoint: str = "") -> tuple[str, list[Change]]:
+    """What has become of the files since a checkpoint, whoever changed them, with diffs; and the checkpoint's id.
+
+    Without one since before the first turn of the session that changed any ("" and nothing where none did).
+    """
+    place, past = await read_story(app, session)
+    name = checkpoint or (past.deeds[0].before if past.deeds else "")
+    if not name:
+        return "", []
+    if not place.store.exists():
+        raise UserError("undo.gone", id=name)
+    return await anyio.to_thread.run_sync(partial(_since, place, name))
+
+
+def _since(place: Place, checkpoint: str) -> tuple[str, list[Change]]:
+    with Shelf(place) as shelf:
+        before = shelf.tree(checkpoint)
+        return shelf.row(checkpoint).id, _between(shelf, before, shelf.now(beside=before).tree, diff=True)
+
+
 def _changes(place: Place, checkpoint: str, diff: bool) -> list[Change]:
     if not place.store.exists():
         raise UserError("undo.gone", id=checkpoint)
     with Shelf(place) as shelf:
         before, after = _pair(shelf, checkpoint)
-        names = names_of(compare(before, after))
-        marks = marks_of(names, View(before), View(after))
-        left = _DIFF
-        changes: list[Change] = []
-        for path, mark in marks.items():
-            here = View(after).get(path) or View(before).get(path)
-            change = Change(path=path, mark=mark, size=here.size if here else 0)
-            if diff and left > 0:
-                change = _with_diff(shelf, change, before, after)
-                left -= len(change.diff)
-            changes.append(change)
+        return _between(shelf, before, after, diff=diff)
+
+
+def _between(shelf: Shelf, before: bytes, after: bytes, *, diff: bool) -> list[Change]:
+    marks = marks_of(names_of(compare(before, after)), View(before), View(after))
+    left = _DIFF
+    changes: list[Change] = []
+    for path, mark in marks.items():
+        here = View(after).get(path) or View(before).get(path)
+        change = Change(path=path, mark=mark, size=here.size if here else 0)
+        if diff and left > 0:
+            change = _with_diff(shelf, change, before, after)
+            left -= len(change.diff)
+        changes.append(change)
     return changes
 
 

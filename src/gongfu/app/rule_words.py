@@ -126,7 +126,14 @@ def refresh(app: App, session: Session, *, old: str, new: str, keep: bool = Fals
     """
     now = review(app, session, keep=keep)
     check_refresh(now.pinned, now.live, old=old, new=new)
-    if now.due:
-        rulebook(app).say(root_of(app), now.words)
-        session.stream.emit(now.live, *warnings_for(app, now.live))
+    take(app, session, now)
     return now.live
+
+
+def take(app: App, session: Session, seen: Review) -> None:
+    """Pin what a person has reviewed. Raises Refusal RULES_CHANGED while a turn runs; nothing is changed then."""
+    if session.running:
+        raise Refusal("rules.changed_running")
+    if seen.due:
+        rulebook(app).say(root_of(app), seen.words)
+        session.stream.emit(seen.live, *warnings_for(app, seen.live))

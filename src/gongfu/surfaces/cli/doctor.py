@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,11 @@ from gongfu.core.errors import EXIT_DONE, EXIT_FAILED
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.command import Command, flag
 from gongfu.surfaces.cli.options import places_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gongfu.surfaces.cli.checks import Check
 
 
 def build(cli: Cli) -> click.Command:
@@ -34,7 +39,6 @@ def doctor(cli: Cli, *, as_json: bool, config: str, root: str | None) -> int:
     from gongfu.surfaces.cli.opening import run_async
     from gongfu.surfaces.cli.options import Opening
     from gongfu.surfaces.cli.result import to_json
-    from gongfu.surfaces.cli.width import pad, width
 
     checks = run_async(lambda: run_checks(cli, Opening(config=config, root=root)))
     failed = any(check.level == "fail" for check in checks)
@@ -46,26 +50,36 @@ def doctor(cli: Cli, *, as_json: bool, config: str, root: str | None) -> int:
         ]
         cli.out.line(to_json({"type": "doctor", "ok": not failed, "checks": fields}))
         return EXIT_FAILED if failed else EXIT_DONE
+    for line in drawn(cli, checks, cli.size()[0] if cli.out.tty else 0):
+        cli.out.line(line)
+    return EXIT_FAILED if failed else EXIT_DONE
+
+
+def drawn(cli: Cli, checks: Sequence[Check], columns: int) -> Iterator[str]:
+    """The checks as painted lines of `columns` cells (0: as long as they are)."""
+    from gongfu.surfaces.cli.width import pad, width
+
     style, say = cli.out_style, cli.say
     labels = {check.name: say(f"setup.check_{check.name}") for check in checks}
     longest = max(map(width, labels.values()))
     marks = {"ok": style.green("✓"), "warn": style.yellow("!"), "fail": style.red("✗"), "info": style.dim("·")}
     for check in checks:
-        first, *more = _wrapped(cli, check.detail, longest + 4)
-        cli.out.line(f"{marks[check.level]} {pad(labels[check.name], longest)}  {first}")
+        first, *more = _wrapped(check.detail, longest + 4, columns)
+        yield f"{marks[check.level]} {pad(labels[check.name], longest)}  {first}"
         for row in more:
-            cli.out.line(f"  {' ' * longest}  {row}")
-        if check.fix:
-            cli.out.line(f"  {' ' * longest}  {style.cyan(check.fix)}")
-    cli.out.line("\n" + say("setup.doctor_bad" if failed else "setup.doctor_good"))
-    return EXIT_FAILED if failed else EXIT_DONE
+            yield f"  {' ' * longest}  {row}"
+        for row in _wrapped(check.fix, longest + 4, columns) if check.fix else ():
+            yield f"  {' ' * longest}  {style.cyan(row)}"
+    failed = any(check.level == "fail" for check in checks)
+    yield ""
+    yield from _wrapped(say("setup.doctor_bad" if failed else "setup.doctor_good"), 0, columns)
 
 
-def _wrapped(cli: Cli, text: str, margin: int) -> list[str]:
+def _wrapped(text: str, margin: int, columns: int) -> list[str]:
     """The rows of a finding beside its name; one where no person reads it at a terminal."""
     from gongfu.surfaces.cli.width import wrap
 
-    return [row.strip() for row in wrap(text, max(20, cli.size()[0] - margin - 1))] if cli.out.tty else [text]
+    return [row.strip() for row in wrap(text, max(20, columns - margin - 1))] if columns else [text]
 
 
 def rescue(cli: Cli) -> int:

@@ -54,7 +54,7 @@ def export(cli: Cli, session: str, output: str | None, wanted: str | None, force
     """
     from gongfu.surfaces.cli.opening import opened, run_async
 
-    kind = _format(wanted, output)
+    kind = format_of(wanted, output)
     target = Path(output).expanduser() if output and output != "-" else None
     if target is not None and target.exists() and not force:
         raise UserError("export.exists", path=target)
@@ -71,11 +71,11 @@ def export(cli: Cli, session: str, output: str | None, wanted: str | None, force
     if target is None and kind != "pdf":
         cli.out.write(made.data.decode("utf-8"))
         return 0
-    place = target or _free(made.title)
+    place = target or free_name(made.title, "pdf")
     if target is not None and made.beside and not force and (beside := target.parent / folder_of(target)).exists():
         raise UserError("export.exists", path=beside)
-    _write(place, made)
-    cli.note(cli.say("export.written", path=place, size=_size(len(made.data))))
+    write(place, made)
+    cli.note(cli.say("export.written", path=place, size=size_of(len(made.data))))
     return 0
 
 
@@ -84,7 +84,8 @@ def folder_of(target: Path) -> str:
     return f"{target.stem}-images"
 
 
-def _format(wanted: str | None, output: str | None) -> Format:
+def format_of(wanted: str | None, output: str | None) -> Format:
+    """The format that is named, or that a file's name tells; Markdown for neither. UsageError for another suffix."""
     from gongfu.app.export.export import SUFFIXES
 
     if wanted:
@@ -97,14 +98,15 @@ def _format(wanted: str | None, output: str | None) -> Format:
     return found
 
 
-def _free(title: str) -> Path:
-    """A name for a PDF in the current folder that no file has."""
+def free_name(title: str, suffix: str, folder: Path | None = None) -> Path:
+    """A name for an export in `folder` (default: the current one) that no file has."""
     stem = re.sub(r"[^\w-]+", "-", title).strip("-")[:60] or "session"
-    names = (f"{stem}{f'-{number}' if number > 1 else ''}.pdf" for number in range(1, 10_000))
-    return next(path for name in names if not (path := Path(name)).exists())
+    names = (f"{stem}{f'-{number}' if number > 1 else ''}.{suffix}" for number in range(1, 10_000))
+    return next(path for name in names if not (path := (folder or Path()) / name).exists())
 
 
-def _write(place: Path, made: Exported) -> None:
+def write(place: Path, made: Exported) -> None:
+    """Write an export with what goes beside it. UserError when that cannot be done."""
     from gongfu.workspace.writing import write_atomic
 
     try:
@@ -120,5 +122,6 @@ def _write(place: Path, made: Exported) -> None:
         raise UserError("export.not_written", path=place, reason=str(failure).rstrip(".")) from failure
 
 
-def _size(count: int) -> str:
+def size_of(count: int) -> str:
+    """A size for people."""
     return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{count / 1000:.1f} kB"

@@ -9,6 +9,8 @@ from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.options import Opening
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gongfu.app import App, Session
     from gongfu.app.rule_words import Review
 
@@ -86,26 +88,35 @@ def _refresh(cli: Cli, app: App, session: Session, named: tuple[str, str] | None
 
 
 def _print(cli: Cli, session: str, seen: Review) -> None:
+    for line in reviewed(cli, session, seen):
+        cli.out.line(line)
+    if seen.outgrown and not seen.words and seen.due:
+        cli.out.line(cli.say("rules.keep_hint", rules=outgrown_in(seen)))
+
+
+def outgrown_in(seen: Review) -> str:
+    """The rules that were classified before their text changed."""
+    return ", ".join(dict.fromkeys(o.path for o in seen.outgrown))
+
+
+def reviewed(cli: Cli, session: str, seen: Review, *, area: str = "rules") -> Iterator[str]:
+    """What a refresh would change, as painted lines. `area` as in `rules_show.drawn`."""
     from gongfu.surfaces.cli.style import clean
 
     say, style = cli.say, cli.out_style
     if seen.corrupt:
-        cli.out.line(style.yellow(say("rules.corrupt", session=session)))
+        yield style.yellow(say(f"{area}.corrupt", session=session))
     elif not seen.changes:
-        cli.out.line(say("rules.refresh_same", session=session, fingerprint=seen.pinned.fingerprint[:12]))
+        yield say("rules.refresh_same", session=session, fingerprint=seen.pinned.fingerprint[:12])
         return
-    cli.out.line(
-        say("rules.refresh_title", session=session, old=seen.pinned.fingerprint[:12], new=seen.live.fingerprint[:12])
-    )
+    yield say("rules.refresh_title", session=session, old=seen.pinned.fingerprint[:12], new=seen.live.fingerprint[:12])
     for change in seen.changes:
         duties = [_duties(cli, text) for text in (change.before, change.after) if text]
         arrow = " → ".join(dict.fromkeys(duties))
-        cli.out.line(f"{style.bold(clean(change.path))}  {say(f'rules.change_{change.kind}')}  {style.dim(arrow)}")
+        yield f"{style.bold(clean(change.path))}  {say(f'rules.change_{change.kind}')}  {style.dim(arrow)}"
         for line in change.diff[2:]:
             paint = style.green if line.startswith("+") else style.red if line.startswith("-") else style.dim
-            cli.out.line(paint(clean(line)))
-    if seen.outgrown and not seen.words:
-        cli.out.line(say("rules.keep_hint", rules=", ".join(dict.fromkeys(o.path for o in seen.outgrown))))
+            yield paint(clean(line))
 
 
 def _duties(cli: Cli, text: str) -> str:

@@ -11,7 +11,7 @@ from gongfu.surfaces.cli.options import Opening
 from gongfu.surfaces.cli.width import wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from gongfu.app import App
     from gongfu.app.rule_view import Seen
@@ -121,41 +121,53 @@ def _fields(seen: Seen, lines: Sequence[_Line]) -> dict[str, Any]:
 
 
 def _print(cli: Cli, seen: Seen, lines: Sequence[_Line]) -> None:
+    if not lines and not seen.snapshot.ignored and not seen.corrupt:
+        cli.note(cli.say("rules.none_session" if seen.session else "rules.none"))
+        return
+    for line in drawn(cli, seen, cli.size()[0] if cli.out.tty else 0, lines=lines):
+        cli.out.line(line)
+
+
+def drawn(
+    cli: Cli, seen: Seen, columns: int, *, lines: Sequence[_Line] | None = None, area: str = "rules"
+) -> Iterator[str]:
+    """The rules as painted lines of `columns` cells (0: as long as they are).
+
+    `area` is the one of the catalogue that says how to refresh them.
+    """
     from gongfu.surfaces.cli.render.table import table
 
     say, dim = cli.say, cli.out_style.dim
     pinned = seen.snapshot
+    lines = _lines(seen) if lines is None else lines
+
+    def tell(key: str, *, paint: Callable[[str], str] = str, **values: object) -> Iterator[str]:
+        text = say(key, **values)
+        yield from map(paint, wrap(text, columns) if columns else [text])
+
     if seen.corrupt:
-        cli.out.line(cli.out_style.yellow(say("rules.corrupt", session=seen.session)))
+        yield from tell(f"{area}.corrupt", paint=cli.out_style.yellow, session=seen.session)
     if not lines and not pinned.ignored:
-        cli.note(say("rules.none_session" if seen.session else "rules.none"))
+        yield from tell("rules.none_session" if seen.session else "rules.none", paint=dim)
         return
-    key = "rules.title_session" if seen.session else "rules.title_disk"
-    _tell(
-        cli, key, session=seen.session, revision=pinned.revision, by=_by(cli, pinned.by),
-        fingerprint=pinned.fingerprint[:12],
+    yield from tell(
+        "rules.title_session" if seen.session else "rules.title_disk", session=seen.session, revision=pinned.revision,
+        by=_by(cli, pinned.by), fingerprint=pinned.fingerprint[:12],
     )  # fmt: skip
-    columns = cli.size()[0] if cli.out.tty else 0
     names = ["rule", "configured", "delivered", "tokens", "scope", "hash"]
-    rows = [[cli.say(f"rules.head_{name}") for name in names], *(_row(cli, seen, line) for line in lines)]
+    rows = [[say(f"rules.head_{name}") for name in names], *(_row(cli, seen, line) for line in lines)]
     shown = table(rows, columns=columns, right=(3,), spare=(5, 4))
-    cli.out.line("\n".join([dim(shown[0]), *shown[1:]]))
+    yield dim(shown[0])
+    yield from shown[1:]
     for path, reason in pinned.ignored:
-        _tell(cli, f"rules.ignored_{reason}", path=path)
+        yield from tell(f"rules.ignored_{reason}", path=path)
     for strong, weak in pinned.conflicts:
-        _tell(cli, "rules.conflict", stronger=strong, weaker=weak)
+        yield from tell("rules.conflict", stronger=strong, weaker=weak)
     if seen.live and seen.live != pinned.fingerprint:
-        _tell(cli, "rules.differs", session=seen.session, live=seen.live[:12])
+        yield from tell(f"{area}.differs", session=seen.session, live=seen.live[:12])
     if seen.other:
-        _tell(cli, "rules.other", paint=dim, session=seen.other)
-    _tell(cli, "rules.legend", paint=dim)
-
-
-def _tell(cli: Cli, key: str, *, paint: Callable[[str], str] = str, **values: object) -> None:
-    """A sentence in lines of the terminal's width."""
-    text = cli.say(key, **values)
-    for line in wrap(text, cli.size()[0]) if cli.out.tty else [text]:
-        cli.out.line(paint(line))
+        yield from tell("rules.other", paint=dim, session=seen.other)
+    yield from tell("rules.legend", paint=dim)
 
 
 def _by(cli: Cli, by: str) -> str:

@@ -91,7 +91,7 @@ def list_sessions(
     lines = [
         [
             row.id,
-            _when(row.updated),
+            when(row.updated),
             str(row.turns),
             tokens(row.tokens),
             money(row.cost) if row.cost is not None else "-",
@@ -143,7 +143,7 @@ def search_sessions(
     dim, columns = cli.out_style.dim, cli.size()[0] if cli.out.tty else 0
     for one in found:
         title = one_line(f"{one.row.title}{f'  ({one.row.directory})' if everywhere else ''}")
-        moment = f"  {dim(_when(one.at))}" if not columns or columns >= NARROW else ""
+        moment = f"  {dim(when(one.at))}" if not columns or columns >= NARROW else ""
         room = columns - len(one.row.id) - (20 if moment else 2)
         cli.out.line(f"{one.row.id}{moment}  {clip(title, max(16, room)) if columns else title}")
         if one.where != "title":
@@ -157,7 +157,8 @@ def row_fields(row: SessionRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in row.__struct_fields__}
 
 
-def _when(moment: float) -> str:
+def when(moment: float) -> str:
+    """A moment to the minute, in local time."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 

@@ -39,13 +39,22 @@ def list_settings(cli: Cli, *, whole: bool, as_json: bool, config: str | None, r
     if as_json:
         cli.out.line(to_json({"type": "settings", "settings": data, "origins": loaded.origins}))
         return 0
-    default = cli.say("setup.default")
-    rows = [(name, _shown(value), loaded.origins.get(name, default)) for name, value in _flat(data)]
+    rows = _rows(cli, loaded, data)
     for line in table(rows, columns=cli.size()[0] if cli.out.tty else 0):
         cli.out.line(line)
     if not rows:
         cli.note(cli.say("setup.nothing_set", path=settings_file(places(cli.env), config or "")))
     return 0
+
+
+def rows_of(cli: Cli, loaded: Loaded) -> list[tuple[str, str, str]]:
+    """Name, value and origin of each setting that is set; secrets stay hidden."""
+    return _rows(cli, loaded, cast("dict[str, Any]", edit.masked(msgspec.to_builtins(loaded.settings))))
+
+
+def _rows(cli: Cli, loaded: Loaded, data: dict[str, Any]) -> list[tuple[str, str, str]]:
+    default = cli.say("setup.default")
+    return [(name, shown(value), loaded.origins.get(name, default)) for name, value in _flat(data)]
 
 
 def _with_defaults(loaded: Loaded, data: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +81,8 @@ def _flat(data: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
     return rows
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value on one line."""
     if isinstance(value, str):
         return one_line(value)
     return to_json(value)
@@ -82,7 +92,7 @@ def get_settings(cli: Cli, *, name: str, as_json: bool, config: str | None, root
     """Print the value of one setting as it holds here."""
     value = edit.get_value(_load(cli, config, root).settings, name)
     shown = edit.masked(value, edit.resolve(name))
-    cli.out.line(to_json(shown) if as_json else _shown(shown))
+    cli.out.line(to_json(shown) if as_json else shown(shown))
     return 0
 
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from gongfu.app.inventory import Entry
 
 
-def page(cli: Cli, entry: Entry) -> Iterator[str]:
-    """The lines of the page."""
+def page(cli: Cli, entry: Entry, columns: int = 0) -> Iterator[str]:
+    """The lines of the page, none wider than `columns` (0: as the terminal has)."""
     style, say, spec = cli.out_style, cli.say, entry.spec
     family = say(f"tools.family_{entry.family}") if entry.known else entry.family
     yield f"{style.bold(entry.name)}  {style.dim(family)}"
-    columns = min(max(cli.size()[0], 40), 100) - 1
+    columns = columns or min(max(cli.size()[0], 40), 100) - 1
     if say.language == "zh" and spec.zh:
         yield from wrap(clean(spec.zh), columns)
     yield from wrap(clean(spec.description), columns)
@@ -34,10 +34,11 @@ def page(cli: Cli, entry: Entry) -> Iterator[str]:
                 yield f"      {line}"
     if known:
         yield ""
-    yield say("tools.access", access=say("permissions.and").join(say(f"tools.access_{a}") for a in spec.access))
-    yield say("tools.carried" if entry.core else "tools.disclosed", tokens=schema_tokens(entry))
+    access = say("permissions.and").join(say(f"tools.access_{a}") for a in spec.access)
+    yield from wrap(say("tools.access", access=access), columns)
+    yield from wrap(say("tools.carried" if entry.core else "tools.disclosed", tokens=schema_tokens(entry)), columns)
     if entry.lacks:
-        yield style.yellow(say("tools.misses", what=lacking(cli, entry.lacks)))
+        yield from map(style.yellow, wrap(say("tools.misses", what=lacking(cli, entry.lacks)), columns))
         if entry.install:
             yield f"    {style.cyan(entry.install)}"
 

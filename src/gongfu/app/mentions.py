@@ -1,0 +1,63 @@
+"""Files that a plain prompt names: `@path`, or `@"a path with spaces"`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from gongfu.app.commands import Expanded, include
+from gongfu.core.errors import ToolFailure
+
+if TYPE_CHECKING:
+    from gongfu.app.app import App
+    from gongfu.core.messages import ImagePart
+    from gongfu.engine.session import Session
+
+MOST: Final = 20
+"""Files that are included with one prompt; further ones stay names."""
+_BEFORE: Final = r"(?<![\w@`./])@"
+_MENTION: Final = (
+    rf'{_BEFORE}(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"`@:,;!?()<>\[\]{{}}|，。；：！？、（）]++)(?!:\S))'
+)
+_ASCII: Final = r"[\x21-\x7e]+"
+
+
+async def mentioned(app: App, session: Session, text: str) -> Expanded:
+    """`text` as it is, and behind it what the files and folders hold that it names; pictures as images.
+
+    They are read as a call of the model would read them: by permission (the person may be asked through the session)
+    and bounded. UserError when there is no model that could be told.
+    """
+    paths = _paths(app, text)
+    if not paths:
+        return Expanded(prompt=text)
+    await session.models()  # nothing is read for nobody
+    images: list[ImagePart] = []
+    held: list[str] = []
+    for path in paths[:MOST]:
+        body = await include(app, session, images, path)
+        if body is not None:
+            held.append(f'<file path="{path}">\n{body}\n</file>')
+    return Expanded(prompt="\n\n".join([text, *held]), images=tuple(images))
+
+
+def _paths(app: App, text: str) -> list[str]:
+    """What is named and exists, each once, in its order."""
+    if "@" not in text:
+        return []
+    found: dict[str, None] = {}
+    for match in re.finditer(_MENTION, text):
+        given = match["quoted"] or match["plain"]
+        head = re.match(_ASCII, given)  # words of a language without spaces may follow at once
+        tries = (given, given.rstrip(".'"), head[0].rstrip(".'") if head else "")
+        path = next((one for one in dict.fromkeys(tries) if one and _exists(app, one)), "")
+        if path:
+            found[path] = None
+    return list(found)
+
+
+def _exists(app: App, path: str) -> bool:
+    try:
+        return app.workspace.locate(path).path.exists()
+    except (ToolFailure, OSError, ValueError, RuntimeError):  # no path
+        return False
