@@ -22,6 +22,22 @@ def cut(text: str, limit: int) -> str:
     return text[: at or limit]
 
 
+def before(text: str, at: int) -> int:
+    """Where the character that ends at `at` begins; 0 at the beginning."""
+    at = max(0, at - 1)
+    while at > 0 and _joined(text, at):
+        at -= 1
+    return at
+
+
+def after(text: str, at: int) -> int:
+    """Where the character that begins at `at` ends; the length of `text` at its end."""
+    at = min(len(text), at + 1)
+    while at < len(text) and _joined(text, at):
+        at += 1
+    return at
+
+
 def _joined(text: str, at: int) -> bool:
     """Whether `text[at]` belongs to the same character as what stands before it."""
     before, here = text[at - 1], text[at]

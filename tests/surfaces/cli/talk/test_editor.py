@@ -1,0 +1,99 @@
+"""The input: keys, pieces, history, search and the editor of the person."""
+
+from __future__ import annotations
+
+import pytest
+
+from .typing import a_cli, typing
+
+pytestmark = pytest.mark.anyio
+
+ENTER, UP, DOWN, LEFT, RIGHT, BACK, DEL, TAB = "\r", "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C", "\x7f", "\x1b[3~", "\t"
+
+
+async def test_enter_sends_and_tab_queues_while_a_turn_runs() -> None:
+    running = [False]
+    async with typing(running=lambda: running[0]) as typist:
+        await typist.type("hello", ENTER, "   ", ENTER)
+        running[0] = True
+        await typist.type("\x15", "more", TAB, "now", ENTER, TAB, ENTER)
+        assert [(one.text, one.how) for one in typist.sent] == [
+            ("hello", "steer"), ("more", "queue"), ("now", "steer"),
+        ]  # fmt: skip
+        assert typist.text == ""
+
+
+@pytest.mark.parametrize("key", ["\x1b\r", "\n", "\x1b[13;2u", "\x1b[27;2;13~", "\x1b[13;5u", "\\\r"])
+async def test_a_new_line(key: str) -> None:
+    async with typing() as typist:
+        await typist.type("one", key, "two")
+        assert (typist.text, typist.sent) == ("one\ntwo", [])
+        await typist.type(ENTER)
+        assert typist.sent[0].text == "one\ntwo"
+
+
+async def test_an_even_number_of_backslashes_sends() -> None:
+    async with typing() as typist:
+        await typist.type("C:\\\\", ENTER)
+        assert typist.sent[0].text == "C:\\\\"
+
+
+async def test_keys_of_emacs() -> None:
+    async with typing() as typist:
+        await typist.type("one two three", "\x17", "\x01", "\x1bf", "\x0b")
+        assert typist.text == "one"
+        await typist.type("\x19", "\x1bb", "\x1bd")
+        assert typist.text == "one  "
+        await typist.type("\x1f")
+        assert typist.text == "one two "
+
+
+@pytest.mark.parametrize("char", ["👨‍👩‍👧", "é", "🇨🇳", "👍🏽", "字", "각"])
+async def test_what_looks_like_one_character_is_one(char: str) -> None:
+    async with typing() as typist:
+        await typist.type(f"a{char}b", LEFT, BACK)
+        assert typist.text == "ab"
+        await typist.type("\x15\x0b", f"a{char}b", LEFT, LEFT, "x", RIGHT, "y", LEFT, LEFT, DEL)
+        assert typist.text == "axyb"
+
+
+async def test_at_most_half_the_screen() -> None:
+    async with typing() as typist:
+        await typist.type("".join(f"line {number}\n" for number in range(30)))
+        typist.app._redraw()
+        assert typist.screen.count("line ") == 11
+        assert "line 29" in typist.screen
+
+
+async def test_marks_and_hints() -> None:
+    running = [False]
+    async with typing(running=lambda: running[0]) as typist:
+        await typist.until(lambda: "› What shall be done?" in typist.screen)
+        await typist.type("!")
+        assert "command of your own" in typist.hint
+        await typist.type("ls")
+        await typist.until(lambda: "! ls" in typist.screen)
+        await typist.type("\x15")
+        running[0] = True
+        typist.app.invalidate()
+        await typist.until(lambda: "Tab: after it" in typist.screen)
+
+
+async def test_undo_brings_back_what_was_cleared() -> None:
+    async with typing() as typist:
+        await typist.type("precious")
+        typist.editor.clear()
+        assert typist.text == ""
+        await typist.type("\x1f")
+        assert typist.text == "precious"
+        typist.editor.clear()
+        await typist.type("new")
+        typist.editor.take_back("old")
+        assert typist.text == "old\nnew"
+
+
+async def test_words_in_chinese() -> None:
+    async with typing(a_cli("zh")) as typist:
+        await typist.until(lambda: "要做什么" in typist.screen.replace(" ", ""))
+        await typist.paste("行\n" * 120)
+        assert typist.text == "[粘贴 #1，120 行]"
