@@ -49,6 +49,11 @@ class Grants:
             self._open().add(self._root, tool, lasting)
         return taken
 
+    def renew(self) -> None:
+        """Some were taken back: what the session knew of grants is forgotten, the book is read again."""
+        self._seen.clear()
+        self._read = False
+
     def cover(self, tool: str, needs: Iterable[Need]) -> bool:
         """Whether every one of `needs` was granted before."""
         wanted = {(tool, need.key) for need in needs}

@@ -113,15 +113,15 @@ def fields(folded: Folded) -> dict[str, Any]:
     }
 
 
-def lines(cli: Cli, folded: Folded) -> list[str]:
-    """The same for a person."""
+def lines(cli: Cli, folded: Folded, *, area: str = "compact") -> list[str]:
+    """The same for a person. `area` has the words for what is folded and how it comes back."""
     from gongfu.surfaces.cli.render.numbers import tokens
 
     event, say = folded.opened, cli.say
     if event is None:
         return [say("compact.nothing", session=folded.session)]
     sizes = {"before": tokens(event.before), "after": tokens(event.after), "budget": tokens(event.budget)}
-    told = [say("compact.folded", session=folded.session, **sizes)]
+    told = [say(f"{area}.folded", session=folded.session, **sizes)]
     counts = {
         "masked": len(event.masked),
         "cut": len(event.shrunk) + len(event.shortened),
@@ -135,5 +135,5 @@ def lines(cli: Cli, folded: Folded) -> list[str]:
         told.append(f"  - {say('compact.focus', focus=event.focus)}")
     gone = next(iter((*folded.dropped, *event.masked)), "") or next((f"turn:{t}" for t in event.moved), "")
     example = say("compact.example", id=gone) if gone else ""
-    told.append(say("compact.back", session=folded.session, example=example))
+    told.append(say(f"{area}.back", session=folded.session, example=example))
     return told

@@ -36,14 +36,14 @@ def list_models(cli: Cli, *, as_json: bool, config: str | None, root: str | None
 
     async def work() -> list[Row]:
         async with opened(cli, Opening(config=config or "", root=root)) as app:
-            return [*_configured(cli, app), *_by_key(app), *await _served(app), *_embedded(cli, app)]
+            return await rows_of(cli, app)
 
     rows = run_async(work)
     if as_json:
         cli.out.line(to_json({"type": "models", "models": [_fields(row) for row in rows]}))
         return 0
     head = [cli.say(f"setup.head_{name}") for name in ("model", "role", "window", "price", "found")]
-    lines = [[row.ref, row.role, _window(row), _price(row), row.problem or row.place] for row in rows]
+    lines = [[row.ref, row.role, window_of(row), price_of(row), row.problem or row.place] for row in rows]
     shown = table([head, *lines], columns=cli.size()[0] if cli.out.tty else 0, right=(2,))
     cli.out.line("\n".join([cli.out_style.dim(shown[0]), *shown[1:]]))
     if not any(row.source != "embedded" or not row.problem for row in rows):
@@ -51,17 +51,23 @@ def list_models(cli: Cli, *, as_json: bool, config: str | None, root: str | None
     return 0
 
 
+async def rows_of(cli: Cli, app: App) -> list[Row]:
+    """All models that there are: of the settings, by key, on local servers (which are asked), and embedded."""
+    return [*_configured(cli, app), *_by_key(app), *await _served(app), *_embedded(cli, app)]
+
+
 def _configured(cli: Cli, app: App) -> list[Row]:
     models = app.settings.models
     place = cli.say("setup.found_settings")
-    rows = [_row(app, ref, "settings", place, "main") for ref in models.main]
-    rows += [_row(app, ref, "settings", place, "fast") for ref in models.fast]
+    rows = [row_of(app, ref, "settings", place, "main") for ref in models.main]
+    rows += [row_of(app, ref, "settings", place, "fast") for ref in models.fast]
     if models.embedding:
-        rows.append(_row(app, models.embedding, "settings", place, "embedding"))
+        rows.append(row_of(app, models.embedding, "settings", place, "embedding"))
     return rows
 
 
-def _row(app: App, ref: str, source: str, place: str, role: Role | Literal[""] = "") -> Row:
+def row_of(app: App, ref: str, source: str, place: str, role: Role | Literal[""] = "") -> Row:
+    """What is known of a reference, or what is wrong with it."""
     try:
         info = app.router.info(ref, role or "main")
     except UserError as error:
@@ -76,7 +82,7 @@ def _by_key(app: App) -> list[Row]:
         key = find_key(provider.name, given, app.options.env, app.places, keyring=False)
         if key:
             name = model_in(app.options.env, provider)
-            rows.append(_row(app, f"{provider.name}/{name}", "key", key.place))
+            rows.append(row_of(app, f"{provider.name}/{name}", "key", key.place))
     return rows
 
 
@@ -84,7 +90,7 @@ async def _served(app: App) -> list[Row]:
     rows: list[Row] = []
     for server, listing in (await survey(app.options.env)).items():
         for name in listing.models:
-            row = _row(app, f"{server}/{name}", "server", server)
+            row = row_of(app, f"{server}/{name}", "server", server)
             if row.info and listing.window and not row.info.window:
                 row = Row(ref=row.ref, source=row.source, place=row.place, info=_with_window(row.info, listing.window))
             rows.append(row)
@@ -111,11 +117,13 @@ def _embedded(cli: Cli, app: App) -> list[Row]:
     return rows
 
 
-def _window(row: Row) -> str:
+def window_of(row: Row) -> str:
+    """Its window in tokens, "-" where nobody knows."""
     return tokens(row.info.window) if row.info and row.info.window else "-"
 
 
-def _price(row: Row) -> str:
+def price_of(row: Row) -> str:
+    """What a million tokens cost, in and out: "-" for nothing, "?" where nobody knows."""
     if row.source in ("embedded", "server"):
         return "-"
     price = row.info.price if row.info else None

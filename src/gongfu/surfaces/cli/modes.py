@@ -59,9 +59,9 @@ def list_modes(cli: Cli, *, as_json: bool, config: str | None, root: str | None)
         return 0
     longest = max(width(name) for name, _, _ in rows)
     for name, mode, problem in rows:
-        told = cli.out_style.red(clean(problem)) if mode is None else one_line(clean(_told(cli, mode)), 300)
+        about = cli.out_style.red(clean(problem)) if mode is None else one_line(clean(told(cli, mode)), 300)
         source = "" if mode is None or mode.source == "built-in" else f"  ({cli.say(f'modes.of_{mode.source}')})"
-        cli.out.line(f"{pad(name, longest)}  {told}{cli.out_style.dim(source)}")
+        cli.out.line(f"{pad(name, longest)}  {about}{cli.out_style.dim(source)}")
     cli.note(cli.say("modes.how"))
     return 0
 
@@ -80,8 +80,8 @@ def show_mode(cli: Cli, *, name: str, as_json: bool, config: str | None, root: s
         cli.out.line(to_json({"type": "mode", **_fields(mode), "text": mode.text, "files": files}))
         return 0
     style = cli.out_style
-    cli.out.line(f"{style.bold(mode.name)}  {clean(_told(cli, mode))}")
-    for line in _holds(cli, mode):
+    cli.out.line(f"{style.bold(mode.name)}  {clean(told(cli, mode))}")
+    for line in holds(cli, mode):
         cli.out.line(f"  {line}")
     cli.out.line("")
     cli.out.line(clean(mode.text))
@@ -90,11 +90,12 @@ def show_mode(cli: Cli, *, name: str, as_json: bool, config: str | None, root: s
     return 0
 
 
-def _told(cli: Cli, mode: WorkMode) -> str:
+def told(cli: Cli, mode: WorkMode) -> str:
+    """What it is for, in the language of the screen."""
     return mode.zh if cli.say.language == "zh" and mode.zh else mode.description
 
 
-def _holds(cli: Cli, mode: WorkMode) -> list[str]:
+def holds(cli: Cli, mode: WorkMode) -> list[str]:
     """What a mode offers and what it keeps from running, in lines."""
     lines = [line for floor in mode.floors for line in _floor(cli, floor)]
     for key, names in (("tools", mode.tools), ("without", mode.without), ("pin", mode.pin)):

@@ -6,10 +6,13 @@ from gongfu.app import App
 from gongfu.surfaces.cli.cli import Cli
 
 
-def status(cli: Cli, app: App) -> str:
-    """One line, without trying anything: `sandbox: bubblewrap, network off`, or plainly that there is none."""
+def status(cli: Cli, app: App, *, mode: str = "") -> str:
+    """One line, without trying anything: `sandbox: bubblewrap, network off`, or plainly that there is none.
+
+    `mode` is the permission that holds ("": that of the settings).
+    """
     kind = app.sandbox.likely
-    if app.options.mode == "full" and (kind != "none" or not app.settings.sandbox.required):
+    if (mode or app.options.mode) == "full" and (kind != "none" or not app.settings.sandbox.required):
         return cli.say("sandbox.status_full")
     if kind == "none":
         refused = app.settings.sandbox.required and app.settings.sandbox.kind != "off"

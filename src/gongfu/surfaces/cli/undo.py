@@ -123,13 +123,13 @@ def fields(given: Given) -> dict[str, Any]:
     }
 
 
-def lines(cli: Cli, given: Given, *, dry: bool = False) -> list[str]:
-    """The same for a person."""
+def lines(cli: Cli, given: Given, *, dry: bool = False, area: str = "undo") -> list[str]:
+    """The same for a person. `area` has the words for what is kept and how to go on."""
     from gongfu.surfaces.cli.style import clean, one_line
 
     say = cli.say
     if not given.done and not dry:
-        return [say("undo.nothing_given"), *_list([clean(path) for path in given.kept], cli)]
+        return [say(f"{area}.nothing_given"), *_list([clean(path) for path in given.kept], cli)]
     names = {"undo": "undid", "redo": "redid", "rewind": "rewound_files"}
     told = [say(f"undo.{f'would_{given.action}' if dry else names[given.action]}")] if given.turns else []
     told += [f"  {turn.number}. {clean(turn.title) or say('undo.went_on')}" for turn in given.turns]
@@ -141,15 +141,15 @@ def lines(cli: Cli, given: Given, *, dry: bool = False) -> list[str]:
     if not given.marks and (given.turns or told):
         told.append(say("undo.no_files"))
     kept = "kept_undone" if given.action == "undo" and given.done and not dry else "kept"
-    for name, some in ((kept, given.kept), ("uncovered", given.uncovered)):
+    for name, some in ((f"{area}.{kept}", given.kept), ("undo.uncovered", given.uncovered)):
         if some:
-            told += [say(f"undo.{name}"), *_list([clean(path) for path in some], cli)]
+            told += [say(name), *_list([clean(path) for path in some], cli)]
     if given.action != "redo" and (lasting := [one for turn in given.turns for one in turn.lasting]):
         told += [say("undo.lasting"), *_list([one_line(clean(one), 200) for one in lasting], cli)]
     if given.failed:
         told += [say("undo.failed"), *_list([f"{clean(path)}: {clean(why)}" for path, why in given.failed], cli)]
     if given.done and given.action != "redo" and given.marks:
-        told.append(say("undo.redo_hint"))
+        told.append(say(f"{area}.redo_hint"))
     return told
 
 
