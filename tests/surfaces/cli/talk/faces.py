@@ -134,6 +134,21 @@ class Conversation(Talk):
         await self.send(Typed(text=text))
         await self.idle()
 
+    async def queue(self, text: str) -> None:
+        """A prompt that waits for the end of the turn."""
+        await self.send(Typed(text=text, how="queue"))
+
+    async def asking(self) -> None:
+        """Wait until the turn has asked its model."""
+        from gongfu.core.events import RequestSent
+
+        def asked() -> bool:
+            return any(isinstance(entry.event, RequestSent) for entry in self.app.journal.read(self.session.id))
+
+        with anyio.fail_after(20):
+            while not self.session.running or not asked():
+                await anyio.sleep(0.005)
+
     async def idle(self) -> None:
         """Wait until no turn runs and none waits."""
         with anyio.fail_after(20):
@@ -152,10 +167,14 @@ async def conversation(
         cli.speak("zh")
     talk = Conversation(cli, Opening())
     talk.face = face or Stub()
+    wrong: BaseException | None = None
     async with opened(work, cast, **options) as app, anyio.create_task_group() as tasks:
         talk.tasks = tasks
         talk.begin(app, await app.session(session))
         try:
             yield talk
-        finally:
-            tasks.cancel_scope.cancel()
+        except Exception as error:
+            wrong = error
+        tasks.cancel_scope.cancel()
+    if wrong is not None:
+        raise wrong

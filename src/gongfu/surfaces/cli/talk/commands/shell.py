@@ -57,6 +57,7 @@ async def _run(talk: Talk, hand: ByHand) -> Finished | None:
     from gongfu.workspace.process import run
 
     done: Finished | None = None
+    problem: OSError | ValueError | None = None
     scope = anyio.CancelScope()
 
     def stop() -> None:
@@ -72,22 +73,24 @@ async def _run(talk: Talk, hand: ByHand) -> Finished | None:
                 if not talk.face.drawn:
                     tasks.start_soon(_pour, talk, hand)
                 with scope:
-                    done = await run(
-                        hand.command,
-                        cwd=talk.app.workspace.directory,
-                        env=talk.app.options.env,
-                        timeout=_LIMIT,
-                        sink=hand.add,
-                        keep=KEEP,
-                    )
+                    try:
+                        done = await run(
+                            hand.command,
+                            cwd=talk.app.workspace.directory,
+                            env=talk.app.options.env,
+                            timeout=_LIMIT,
+                            sink=hand.add,
+                            keep=KEEP,
+                        )
+                    except (OSError, ValueError) as error:
+                        problem = error
                 tasks.cancel_scope.cancel()
-    except* (OSError, ValueError) as errors:
-        reason = errors.exceptions[0]
-        why = getattr(reason, "strerror", None) or str(reason)
-        raise UserError("talk_do.hand_not_started", command=one_line(hand.command, 80), reason=why) from reason
     finally:
         talk.by_hand.remove(hand)
         hand.add(b"", final=True)
+    if problem is not None:
+        why = getattr(problem, "strerror", None) or str(problem)
+        raise UserError("talk_do.hand_not_started", command=one_line(hand.command, 80), reason=why) from problem
     return done
 
 
