@@ -19,6 +19,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "plan": ("Plan", "计划"),
     "plan_edits": ("Carry it out; edits need no further consent", "执行，编辑文件不再询问"),
     "plan_ask": ("Carry it out; ask before each change", "执行，每次修改前先询问"),
+    "plan_approve": ("Carry it out", "执行"),
     "plan_no": ("Not yet: say what to change", "暂不执行，说明要改什么"),
     "plan_no_empty": ("what should be different?", "需要改哪里？"),
     "draft": ("Your draft is kept: {text}", "草稿已保留：{text}"),

@@ -8,6 +8,7 @@ from typing import Any, cast
 from gongfu.core.base import Base
 from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import laid_open, one_line
 from gongfu.surfaces.cli.width import clip
 
@@ -90,3 +91,17 @@ def said(question: QuestionAsked, line: str) -> str:
     if text.isdecimal() and 0 < int(text) <= len(question.options):
         return question.options[int(text) - 1]
     return text or question.default
+
+
+def plan_of(question: QuestionAsked, speech: Speech, columns: int, *, color: bool) -> tuple[str, list[str]]:
+    """The title of a plan that is to be approved, and the plan as painted lines of at most `columns` cells."""
+    from gongfu.surfaces.cli.render.markdown import draw  # only where there is Markdown
+
+    title = one_line(laid_open(str(question.preview.get("title") or question.text)), 200)
+    drawn = draw(str(question.preview.get("markdown") or ""), max(20, columns), color=color)
+    return named(question, speech("talk_ask.plan_title", title=title)), drawn.split("\n")
+
+
+def plan_answers(question: QuestionAsked, speech: Speech) -> dict[str, str]:
+    """The answers that approve a plan, each with its words. Any other answer says what is to be changed."""
+    return {one: speech.told(f"talk_ask.plan_{one}", {}) for one in question.options if one != "no"}

@@ -9,7 +9,7 @@ from contextlib import suppress
 import anyio
 
 from gongfu.core.events import QuestionAsked
-from gongfu.surfaces.cli.answers import Asked, allowed, asked, decided, named, said
+from gongfu.surfaces.cli.answers import Asked, allowed, asked, decided, named, plan_answers, plan_of, said
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.style import clean, one_line
@@ -74,9 +74,15 @@ class Person:
         say, style = self._cli.say, self._style
         self._out.line()
         columns = self._cli.size()[0]
-        for at, row in enumerate(wrap(named(question, clean(question.text)), max(20, columns - 3))):
+        text, options = named(question, clean(question.text)), question.options
+        if question.preview.get("kind") == "plan":
+            text, lines = plan_of(question, say, columns - 4, color=style.color)
+            answers = plan_answers(question, say)
+            options = tuple(answers.get(one, say("talk_ask.plan_no")) for one in options)
+            self._out.line("\n".join(f"  {line}" for line in lines) + "\n")
+        for at, row in enumerate(wrap(text, max(20, columns - 3))):
             self._out.line(f"{' ' if at else style.yellow('?')} {style.bold(row)}")
-        for number, option in enumerate(question.options, 1):
+        for number, option in enumerate(options, 1):
             for at, row in enumerate(wrap(one_line(option, 300), max(20, columns - 6))):
                 self._out.line(f"     {row}" if at else f"  {number}. {row}")
         default = question.default

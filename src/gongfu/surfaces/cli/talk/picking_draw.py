@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.cli import Cli
 
 _MOST_HEAD = 3
+_LONG_ENOUGH = 5  # rows of a list that go before empty ones
 _TYPED = 5  # rows of what is typed that are shown at most
 
 
@@ -103,16 +104,19 @@ class Drawing:
             head, foot = head[:1], foot[:1] if height > 3 else []
         free = height - len(head) - len(foot)
         shown = min(len(body), max(0, free - min(asked, max(free // 2, 3, free - len(body)))))
+        if shown < len(body) and height >= 14:
+            shown -= 3
         spare = free - shown - asked  # for lines that keep things apart
-        apart = int(bool(body or head) and spare > 1)
-        if form.parts and spare > 2:
+        spare = 3 if spare < 3 and free - shown >= _LONG_ENOUGH + 3 else spare
+        apart = int(spare >= 2)
+        if form.parts and spare >= 4:
             blocks[len(form.parts)] = _lowered(blocks[len(form.parts)])
-        lines = [self._style.sgr("90", self._signs.rule * columns)] if spare > 3 else []
+        lines = [self._style.sgr("90", self._signs.rule * columns)] if spare >= 3 else []
         lines += [*head, *self._scrolled(body, shown, columns), *[""] * apart]
         above = len(lines)
         search = self._search(columns, above) if form.search else None
         lines += search.lines if search else []
-        listed = self._listed(blocks, max(1, height - len(lines) - len(foot)))
+        listed = self._listed(blocks, max(1, height - len(lines) - len(foot) - (0 if search else apart)))
         lines += listed.lines
         gap = height - len(lines) - len(foot) if search else apart  # a list that is searched keeps its height
         seen = search or Drawn(lines=[], row=above + listed.row, column=listed.column, typed=listed.typed)

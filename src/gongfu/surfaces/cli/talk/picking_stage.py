@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.35
 """Seconds without a key after which a question that came by itself takes keys."""
 _ALWAYS = Always()
+_LETTERS = ("n", "N", "/", "?", Keys.Any)  # the first four search where nothing can be edited, unless they are bound
 
 
 async def held(
@@ -157,7 +158,8 @@ class _Dialogue:
             return handler
 
         editor = self._screen.editor.buffer
-        keys.add(Keys.Any)(early(lambda event: editor.insert_text(event.data, fire_event=False)))
+        for key in _LETTERS:
+            keys.add(key)(early(lambda event: editor.insert_text(event.data, fire_event=False)))
         keys.add(Keys.BracketedPaste)(
             early(
                 lambda event: editor.insert_text(event.data.replace("\r\n", "\n").replace("\r", "\n"), fire_event=False)
@@ -189,10 +191,12 @@ class _Dialogue:
         add("c-u", lambda: self._page(-1), ~typing)
         add("enter c-j", self._take)
         add("c-c", lambda: self._finish(None))
+        add("c-l", self._screen.clear)
         keys.add("c-d")(self._ctrl_d)
         keys.add("escape", eager=~typing)(self._escape)  # where it is typed, Esc may begin a longer key
         keys.add("c-z")(self._suspend)
-        keys.add(Keys.Any, filter=~typing)(self._press)
+        for key in _LETTERS:
+            keys.add(key, filter=~typing)(self._press)
         keys.add(Keys.BracketedPaste)(self._paste)
         return keys
 

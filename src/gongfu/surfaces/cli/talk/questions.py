@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from gongfu.core.events import QuestionAsked
-from gongfu.surfaces.cli.answers import WORDS, Asked, allowed, asked, decided, named
+from gongfu.surfaces.cli.answers import WORDS, Asked, allowed, asked, decided, named, plan_answers, plan_of
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.style import clean, one_line
 from gongfu.surfaces.cli.talk.face import Option
@@ -141,29 +141,24 @@ async def _plan(screen: Screen, question: QuestionAsked) -> str:
     form = await to_thread.run_sync(make, screen.size[0])
     chosen = await held(screen, form, patience=PATIENCE, refit=make)
     if chosen is None:
-        return question.default
-    if chosen.value:
-        return chosen.value
-    return f"no: {chosen.text}" if chosen.text else "no"
+        return question.default or "no"
+    return chosen.value or (f"no: {chosen.text}" if chosen.text else "no")
 
 
 def plan_form(cli: Cli, question: QuestionAsked, columns: int) -> Form:
     """The dialogue of a plan to approve."""
-    from gongfu.surfaces.cli.render.markdown import draw  # only where there is Markdown
-
-    say, preview = cli.say, question.preview
-    title = one_line(str(preview.get("title") or ""), 200)
-    drawn = draw(str(preview.get("markdown") or ""), max(20, columns - 4), color=cli.out_style.color)
-    options = tuple(one for one in question.options if one in ("edits", "ask"))
+    say = cli.say
+    title, lines = plan_of(question, say, columns - 4, color=cli.out_style.color)
+    answers = plan_answers(question, say)
     return Form(
-        head=(named(question, say("talk_ask.plan_title", title=title) if title else say("talk_ask.plan")),),
+        head=(title,),
         mark="?",
-        body=tuple(f"  {row}" for row in drawn.split("\n")),
+        body=tuple(f"  {row}" for row in lines),
         options=tuple(
-            Option(value=one, label=say(f"talk_ask.plan_{one}"), key=str(at)) for at, one in enumerate(options, 1)
+            Option(value=one, label=label, key=str(at)) for at, (one, label) in enumerate(answers.items(), 1)
         ),
         free=say("talk_ask.plan_no"),
-        free_key=str(len(options) + 1),
+        free_key=str(len(answers) + 1),
         empty=say("talk_ask.plan_no_empty"),
         out="hint_no",
     )
