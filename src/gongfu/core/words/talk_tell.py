@@ -23,6 +23,10 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "context_none": ("no request yet", "还没有请求"),
     "context_used": ("{used} of {budget} ({share})", "{used} / {budget}（{share}）"),
+    "no_request": (
+        "There is no request {wanted!r} in this session; it has {count}, and /context all lists them.",
+        "本会话没有请求 {wanted!r}；共有 {count} 个，/context all 会列出。",
+    ),
     "window": ("window of the model", "模型窗口"),
     "list_hint": ("/context N shows one of them.", "/context N 显示其中一个。"),
     "all_hint": ("/context all lists all {count} requests.", "/context all 列出全部 {count} 个请求。"),
@@ -79,9 +83,9 @@ TEXT: dict[str, tuple[str, str]] = {
     "server_failed": ("does not work", "无法使用"),
     "server_login": ("needs a login", "需要登录"),
     "mcp_connecting": ("Connecting to the servers …", "正在连接服务器……"),
-    "mcp_tools": ("{count} tools:", "{count} 个工具："),
-    "mcp_prompts": ("{count} prompts:", "{count} 个提示："),
-    "mcp_resources": ("{count} resources:", "{count} 个资源："),
+    "mcp_tools": ("tools ({count}):", "工具（{count}）："),
+    "mcp_prompts": ("prompts ({count}):", "提示（{count}）："),
+    "mcp_resources": ("resources ({count}):", "资源（{count}）："),
     "server_said": ("{server}: {why}", "{server}：{why}"),
     "no_prompt": (
         "The server {server} has no prompt {name!r}; nothing was sent. It has: {known}",
@@ -129,6 +133,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "rule_unfit": ("no rule as it is: can only be excluded", "目前不能作为规则：只能排除"),
     # tools
+    "family_server": ("MCP server {name}", "MCP 服务器 {name}"),
     "tools_counts": (
         "{count} tools. ● {core} are in every request, the others are found when they are needed. ✗ {lacking} lack something here: /tools NAME says what.",
         "共 {count} 个工具。● {core} 个随每次请求发送，其余按需查找。✗ {lacking} 个在此缺少条件：/tools 名称 可查看。",
@@ -155,7 +160,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "job_failed": ("That did not work: {why}", "未成功：{why}"),
     "diff_none": ("No file has changed since this session began.", "本会话开始以来没有文件改变。"),
     "diff_title": (
-        "{count} files, +{added} -{removed} lines since checkpoint {since}",
+        "Changed since checkpoint {since}: {count}, +{added} -{removed} lines",
         "自检查点 {since} 以来：{count} 个文件，+{added} -{removed} 行",
     ),
     "diff_failed": ("The files could not be compared: {why}", "无法比较文件：{why}"),

@@ -15,8 +15,8 @@ from gongfu.core.specs import ToolSpec
 from gongfu.plugins.mcp.connection import Auth, Connection
 from gongfu.plugins.mcp.content import Answer, of_prompt, of_resource
 from gongfu.plugins.mcp.oauth import Store, provider
+from gongfu.plugins.mcp.offered import Offered
 from gongfu.plugins.mcp.offers import ACCESS, Offer, clean, line
-from gongfu.plugins.mcp.prompt_list import PromptList
 from gongfu.plugins.mcp.remembered import Remembered
 from gongfu.plugins.mcp.remote import RemoteTool
 from gongfu.plugins.mcp.servers import Server
@@ -61,7 +61,7 @@ class Hub:
             for server in servers
         }
         self._tools: dict[str, tuple[object, tuple[RemoteTool, ...]]] = {}
-        self.prompt_list = PromptList(self)
+        self.offered = Offered(self)
         self._scope = anyio.CancelScope()
         self._running = 0
         self.started = False

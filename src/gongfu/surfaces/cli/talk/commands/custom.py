@@ -37,21 +37,34 @@ def prompts(talk: Talk) -> Sequence[Option]:
     hub = talk.app.hub
     if hub is None or not hub.started:
         return ()
-    if hub.prompt_list.stale:
-        talk.start(hub.prompt_list.refresh)
+    if hub.offered.stale:
+        talk.start(hub.offered.refresh)
     return tuple(
         Option(value=f"{thing.server}:{thing.id}", label=_usage(thing), detail=one_line(thing.about or thing.title, 80))
-        for thing in hub.prompt_list.known
+        for thing in hub.offered.prompts
+    )
+
+
+def resources(talk: Talk) -> Sequence[Option]:
+    """The resources of the servers likewise ("server:uri"), for what is typed behind an @."""
+    hub = talk.app.hub
+    if hub is None or not hub.started:
+        return ()
+    if hub.offered.stale:
+        talk.start(hub.offered.refresh)
+    return tuple(
+        Option(value=f"{thing.server}:{thing.id}", label=f"{thing.server}:{thing.id}", detail=one_line(thing.title, 80))
+        for thing in hub.offered.resources
     )
 
 
 async def things(talk: Talk) -> tuple[Thing, ...]:
-    """The same as they are told by the servers, after the seconds that takes."""
+    """The prompts as the servers tell them, after the seconds that takes."""
     hub = talk.app.hub
     if hub is None:
         return ()
-    await hub.prompt_list.refresh()
-    return hub.prompt_list.known
+    await hub.offered.refresh()
+    return hub.offered.prompts
 
 
 def _usage(thing: Thing) -> str:

@@ -63,7 +63,11 @@ async def context(talk: Talk, args: str) -> None:
     if args == "all":
         await give(talk, view.listing(seen))
         return
-    await give(talk, view.request(seen, choose(seen, args or None)))
+    try:
+        chosen = choose(seen, args or None)
+    except UserError as error:
+        raise UserError("talk_tell.no_request", wanted=one_line(args, 40), count=len(seen.receipts)) from error
+    await give(talk, view.request(seen, chosen))
 
 
 def complete_context(talk: Talk, args: str) -> Sequence[Option]:
@@ -75,12 +79,13 @@ def complete_context(talk: Talk, args: str) -> Sequence[Option]:
 async def _before(talk: Talk) -> list[str]:
     """What the first request would carry."""
     from gongfu.context.ledger import tool_tokens
+    from gongfu.context.rules.envelope import envelopes
     from gongfu.core.tokens import text_tokens
 
     say = talk.cli.say
     overlay = talk.session.overlay
     pinned = await apart(talk, _on_disk)
-    rules = sum(text_tokens(s.text) for source in pinned.sources for s in source.sections if s.duty != "excluded")
+    rules = sum(e.tokens for e in envelopes(pinned, set()) if e.duty != "excluded" and e.joined)
     parts = {
         "system": text_tokens(overlay.agent.system),
         "tools": tool_tokens(overlay.registry.specs),
@@ -187,7 +192,7 @@ async def status(talk: Talk, args: str) -> None:
         ("model", model),
         ("permission", f"{permission}: {say(f'talk_tell.permission_{permission}')}"),
         ("mode", session.mode or say("talk_tell.none")),
-        ("sandbox", sandbox_of(talk.cli, app)),
+        ("sandbox", sandbox_of(talk.cli, app, mode=permission)),
         ("trust", _trust(talk)),
         ("rules", pinned.fingerprint[:_HASH] if pinned is not None else say("talk_tell.rules_none_yet")),
         ("mcp", _servers(talk)),

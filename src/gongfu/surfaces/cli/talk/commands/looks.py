@@ -30,7 +30,7 @@ async def view(talk: Talk, args: str) -> None:
     wanted = args or _VIEWS[not talk.view.compact]
     if wanted not in _VIEWS:
         raise UsageError("talk_tell.unknown_word", given=one_line(args, 40), known=", ".join(_VIEWS))
-    _turn(talk, compact=wanted == "compact")
+    talk.view.set_view(compact=wanted == "compact")
     talk.note(talk.cli.say(f"talk_tell.view_{wanted}"))
     talk.face.wake()
 
@@ -44,7 +44,7 @@ def complete_view(talk: Talk, args: str) -> Sequence[Option]:
 async def verbose(talk: Talk, args: str) -> None:
     """Show details, or no longer."""
     del args
-    _turn(talk, verbose=not talk.view.verbose)
+    talk.view.set_view(verbose=not talk.view.verbose)
     talk.note(talk.cli.say(f"talk_tell.verbose_{'on' if talk.view.verbose else 'off'}"))
     talk.face.wake()
 
@@ -55,7 +55,7 @@ async def language(talk: Talk, args: str) -> None:
     if wanted not in ("en", "zh"):
         raise UsageError("talk_tell.unknown_word", given=one_line(args, 40), known=", ".join(_LANGUAGES))
     talk.cli.speak(wanted)
-    _turn(talk)
+    talk.view.set_view()  # it draws with the new words
     talk.note(talk.cli.say("talk_tell.language_now"))
     talk.face.wake()
 
@@ -64,12 +64,6 @@ def complete_language(talk: Talk, args: str) -> Sequence[Option]:
     """Both languages."""
     del talk, args
     return tuple(Option(value=name, label=name, detail=detail) for name, detail in _LANGUAGES.items())
-
-
-def _turn(talk: Talk, **switches: bool) -> None:
-    """Turn switches of the view."""
-    for name, on in switches.items():
-        setattr(talk.view, name, on)
 
 
 # --- /settings ---

@@ -96,14 +96,22 @@ def _listed(talk: Talk, shown: Sequence[Entry], entries: Sequence[Entry], *, gro
     for entry in shown:
         if grouped and entry.family != family:
             family = entry.family
-            title = say(f"tools.family_{family}") if entry.known else one_line(family, columns)
+            title = say(f"tools.family_{family}") if entry.known else _family(talk, family)
             lines += ["", style.bold(title)] if lines else [style.bold(title)]
         mark = style.green("●") if entry.core else style.yellow("✗") if entry.lacks else " "
-        brief = clip(one_line(clean(told(talk.cli, entry))), max(8, columns - longest - 4))
+        about = told(talk.cli, entry)
+        about = about if entry.known else about.removeprefix("(MCP server").partition(") ")[2] or about
+        brief = clip(one_line(clean(about)), max(8, columns - longest - 4))
         lines.append(f"{mark} {pad(clip(entry.name, longest), longest)}  {style.dim(brief)}")
     core, lacking = sum(entry.core for entry in entries), sum(bool(entry.lacks) for entry in entries)
     counts = say("talk_tell.tools_counts", count=len(entries), core=core, lacking=lacking)
     return [*lines, "", *wrapped(talk, counts, style.dim)]
+
+
+def _family(talk: Talk, family: str) -> str:
+    if family.startswith("mcp:"):
+        return talk.cli.say("talk_tell.family_server", name=one_line(family[4:], 40))
+    return one_line(family, 60)
 
 
 # --- /mcp ---

@@ -173,7 +173,7 @@ async def jobs(talk: Talk, args: str) -> None:
         raise UsageError("talk_tell.job_which")
     done = await _jobs(talk, {"action": verb or "list", "job": job.strip()})
     if verb:
-        text = clean(done.text).rstrip()
+        text = clean(done.text).strip()
         rows = [row for line in text.split("\n") for row in wrapped(talk, line)]
         await give(talk, rows)
         return

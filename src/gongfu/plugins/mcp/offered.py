@@ -1,4 +1,4 @@
-"""The prompts of all servers as they were last listed: what a menu shows must be there at once."""
+"""The prompts and resources of all servers as they were last listed: what a menu shows must be there at once."""
 
 from __future__ import annotations
 
@@ -12,23 +12,30 @@ from gongfu.core.errors import ToolFailure
 if TYPE_CHECKING:
     from gongfu.plugins.mcp.hub import Hub, Thing
 
-_AGE: Final = 60.0  # seconds after which a list is asked for again
-_SECONDS: Final = 5.0  # for the list of one server
+_AGE: Final = 60.0  # seconds after which a server is asked again
+_SECONDS: Final = 5.0  # for both lists of one server
 
 
-class PromptList:
+class Offered:
     """Remembers the lists of a hub. A server that was connected anew is asked again, and each from time to time."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._lists: dict[str, tuple[Thing, ...]] = {}
+        self._prompts: dict[str, tuple[Thing, ...]] = {}
+        self._resources: dict[str, tuple[Thing, ...]] = {}
         self._asked: dict[str, tuple[int, float]] = {}  # how often it had been started, and when
         self._asking = False
 
     @property
-    def known(self) -> tuple[Thing, ...]:
-        """What was listed so far."""
-        return tuple(thing for name in self._hub.connections for thing in self._lists.get(name, ()))
+    def prompts(self) -> tuple[Thing, ...]:
+        """The prompts that were listed so far, server by server."""
+        return tuple(thing for name in self._hub.connections for thing in self._prompts.get(name, ()))
+
+    @property
+    def resources(self) -> tuple[Thing, ...]:
+        """The resources likewise, without templates."""
+        every = (thing for name in self._hub.connections for thing in self._resources.get(name, ()))
+        return tuple(thing for thing in every if "{" not in thing.id)
 
     @property
     def stale(self) -> bool:
@@ -36,7 +43,7 @@ class PromptList:
         return not self._asking and bool(self._due())
 
     async def refresh(self) -> None:
-        """Ask the servers that are connected and were not asked lately. One that does not answer has none."""
+        """Ask the servers that are connected and were not asked lately. One that does not answer has nothing."""
         if self._asking:
             return
         self._asking = True
@@ -58,8 +65,7 @@ class PromptList:
 
     async def _ask(self, name: str) -> None:
         self._asked[name] = self._hub.connections[name].starts, anyio.current_time()
-        found: tuple[Thing, ...] = ()
-        with anyio.move_on_after(_SECONDS):
-            with suppress(ToolFailure):  # the next time is soon enough
-                found = await self._hub.prompts(name)
-        self._lists[name] = found
+        with anyio.move_on_after(_SECONDS), suppress(ToolFailure):  # the next time is soon enough
+            self._prompts[name] = self._resources[name] = ()
+            self._prompts[name] = await self._hub.prompts(name)
+            self._resources[name] = await self._hub.resources(name)
