@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
 
 from .typing import a_cli, typing
 
@@ -97,3 +101,54 @@ async def test_words_in_chinese() -> None:
         await typist.until(lambda: "要做什么" in typist.screen.replace(" ", ""))
         await typist.paste("行\n" * 120)
         assert typist.text == "[粘贴 #1，120 行]"
+
+
+class Offering(Completer):
+    """Offers commands; a space at the end says that words are to follow."""
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        typed = document.text_before_cursor
+        for name in ("/clear", "/clean ", "/cost"):
+            if name.startswith(typed) and typed.startswith("/") and name != typed:
+                yield Completion(name, -len(typed))
+        if "@" in typed:
+            yield Completion("@src/", typed.rindex("@") - len(typed))
+            yield Completion("@src/a.py", typed.rindex("@") - len(typed))
+
+
+async def test_the_menu_has_the_keys_while_it_is_open() -> None:
+    running = [False]
+    async with typing(completer=Offering(), running=lambda: running[0]) as typist:
+        menu_open = typist.editor.menu_open
+        await typist.type("/cl")
+        await typist.until(menu_open)
+        await typist.type(ENTER)
+        assert [one.text for one in typist.sent] == ["/clear"]
+        await typist.type("/cl")
+        await typist.until(menu_open)
+        await typist.type(DOWN, ENTER)
+        assert typist.text == "/clean "
+        await typist.type("\x15", "/cost")
+        await typist.type(ENTER)
+        assert typist.sent[1].text == "/cost"
+        running[0] = True
+        await typist.type("see @")
+        await typist.until(menu_open)
+        await typist.type(DOWN, TAB)
+        assert typist.text == "see @src/a.py"
+        await typist.until(menu_open)
+        await typist.type("\x1b")
+        assert not menu_open()
+        await typist.type(TAB)
+        assert (typist.sent[2].text, typist.sent[2].how) == ("see @src/a.py", "queue")
+        await typist.type("/co")
+        await typist.until(menu_open)
+        await typist.type(UP, TAB)
+        assert typist.text == "/cost"
+
+
+async def test_tab_asks_for_the_menu() -> None:
+    async with typing(completer=Offering()) as typist:
+        typist.editor.put("/co")
+        await typist.type(TAB)
+        await typist.until(lambda: typist.text == "/cost")

@@ -70,8 +70,11 @@ def _bind_sending(editor: Editor) -> None:
             editor.accept(send=False)
         elif editor.running():
             editor.send("queue")
-        elif buffer.text:
-            buffer.start_completion(insert_common_part=True)
+        elif buffer.text and buffer.completer is not None:
+            from gongfu.surfaces.cli.talk.menu import open_menu  # with what it offers: loads when it is asked for
+
+            if not open_menu(buffer):
+                buffer.start_completion(insert_common_part=True)
 
     add("s-tab", filter=menu_open)(does(lambda: editor.mark(-1)))
 

@@ -176,7 +176,7 @@ class Editor:
             return
         images = tuple(piece.image for piece in used if piece.image is not None)
         typed = Typed(
-            text=without_marks(cleaned(self.pieces.expanded(text))),
+            text=self.pieces.expanded(cleaned(text)),
             images=images,
             shown=self.pieces.shown(text),
             how=how,
@@ -209,7 +209,7 @@ class Editor:
     @property
     def _offers(self) -> int:
         state = self.buffer.complete_state
-        return len(state.completions) if state is not None else 0
+        return sum(bool(one.text) for one in state.completions) if state is not None else 0
 
     def mark(self, by: int) -> None:
         """Move the mark in the menu."""
