@@ -70,7 +70,7 @@ def _bind_sending(editor: Editor) -> None:
             editor.accept(send=False)
         elif editor.running():
             editor.send("queue")
-        elif buffer.text and buffer.completer is not None:
+        elif buffer.text:
             from gongfu.surfaces.cli.talk.menu import open_menu  # with what it offers: loads when it is asked for
 
             if not open_menu(buffer):
