@@ -35,7 +35,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "turns": ("{count} turns", "{count} 轮"),
     "all_of_it": ("all of it: gongfu show {session}", "查看全部：gongfu show {session}"),
     "interrupted": ("The last turn did not come to its end; /continue goes on.", "上一轮没有完成；/continue 可继续。"),
-    "earlier": ("… what came before: gongfu show {session}", "… 之前的内容：gongfu show {session}"),
+    "earlier": ("… earlier turns are not shown", "… 较早的内容未显示"),
     "just_now": ("just now", "刚刚"),
     "minutes": ("{count} min ago", "{count} 分钟前"),
     "hours": ("{count} h ago", "{count} 小时前"),

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from gongfu.surfaces.cli.render.blocks import PIECE, Further, Watch, closes, fence_of, item_of
+from gongfu.surfaces.cli.render.code import code_lines
 from gongfu.surfaces.cli.style import clean
 
 _SGR = r"\x1b\[[0-9;]*m"
@@ -113,7 +114,7 @@ class MarkdownStream:
     def _last_block(self) -> int:
         """Line at which the last block begins: everything above is final."""
         if self._parser is None:
-            self._parser = _parser()
+            self._parser = _parser().disable("inline")
         starts = [token.map[0] for token in self._parser.parse(self.open) if token.level == 0 and token.map]
         return starts[-1] if starts else 0
 
@@ -146,23 +147,49 @@ def _parser() -> Any:
 def draw(markdown: str, columns: int, *, color: bool) -> str:
     """Finished Markdown as text of at most `columns` cells, with escape sequences for colour only when wanted.
 
-    Line ends inside a paragraph stay line ends.
+    Line ends inside a paragraph stay line ends. Between two blocks there is one empty line.
     """
     from io import StringIO
 
     from rich.console import Console  # only a terminal needs it
     from rich.theme import Theme
 
-    sink = StringIO()
     console = Console(
-        file=sink, width=columns, force_terminal=color, color_system="standard" if color else None,
+        file=StringIO(), width=columns, force_terminal=color, color_system="standard" if color else None,
         legacy_windows=False, highlight=False, emoji=False, markup=False, _environ={},
         theme=Theme({"markdown.code": "cyan"}),
     )  # fmt: skip
-    console.print(_document(clean(markdown)))
-    lines = [line.rstrip() for line in sink.getvalue().split("\n")]
+    document = _document(clean(markdown))
+    blocks: list[str] = []
+    for tokens in _blocks(document.parsed):
+        if tokens[0].type in ("fence", "code_block"):
+            language = tokens[0].info.strip().partition(" ")[0]
+            blocks.append("\n".join(code_lines(tokens[0].content, language, columns, color=color)))
+            continue
+        document.parsed = tokens
+        console.file = StringIO()
+        console.print(document)
+        blocks.append(_trimmed(console.file.getvalue()))
+    return "\n\n".join(filter(None, blocks))
+
+
+def _trimmed(drawn: str) -> str:
+    """Without spaces at the end of lines, and without empty lines around."""
+    lines = [line.rstrip() for line in drawn.split("\n")]
     shown = [at for at, line in enumerate(lines) if re.sub(_SGR, "", line).strip()]
     return "\n".join(lines[shown[0] : shown[-1] + 1]) if shown else ""
+
+
+def _blocks(tokens: list[Any]) -> list[list[Any]]:
+    """The tokens of each block at the outermost level."""
+    blocks: list[list[Any]] = []
+    depth = 0
+    for token in tokens:
+        if depth == 0 and token.nesting >= 0:
+            blocks.append([])
+        blocks[-1].append(token)
+        depth += token.nesting
+    return blocks
 
 
 def _document(text: str) -> Any:
@@ -176,7 +203,7 @@ def _document(text: str) -> Any:
     class Document(Markdown):
         elements = {**Markdown.elements, "heading_open": Left}
 
-    document = Document(text, hyperlinks=False, code_theme="ansi_dark")
+    document = Document("", hyperlinks=False, code_theme="ansi_dark")
     document.parsed = _parser().parse(text)
     for token in document.parsed:
         for child in token.children or ():

@@ -54,7 +54,7 @@ def opened(cli: Cli, app: App, session: Session, lines: Lines, *, compact: bool 
     earlier = any(entry.seq < first and isinstance(entry.event, ev.TurnStarted) for entry in read) or (
         bool(read) and read[0].seq > 1
     )
-    rows = [style.dim(say("talk_view.earlier", session=session.id)), ""] if earlier else []
+    rows = [style.dim(say("talk_view.earlier")), ""] if earlier else []
     rows += [shown, "", *(style.dim(row) for row in _about(app, session, lines.columns, say, whole=not earlier))]
     if session.state.interrupted():
         rows.append(style.yellow(say("talk_view.interrupted")))

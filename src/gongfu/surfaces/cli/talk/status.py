@@ -118,7 +118,7 @@ def _cache(facts: Facts, speech: Speech) -> str:
 def _money(facts: Facts, speech: Speech) -> str:
     if not (facts.read or facts.written):
         return ""
-    if facts.cost is None:
+    if not facts.cost:  # not known, or a model that costs nothing
         return speech("talk_view.tokens", tokens=tokens(facts.read + facts.written))
     return money(facts.cost)
 

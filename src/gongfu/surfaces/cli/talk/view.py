@@ -21,7 +21,7 @@ from gongfu.surfaces.cli.talk.status import Facts, status
 from gongfu.surfaces.cli.talk.tree import Tree
 
 _TAIL = 6  # lines of the output of a command that failed
-_LARGE = 1200  # characters of a block whose drawing takes longer than a key may wait
+_LARGE = 300  # characters of a block whose drawing takes longer than a key may wait
 _SOON = 0.4  # seconds that a prompt may wait before it is shown as one that waits
 
 
@@ -93,7 +93,7 @@ class View:
             case ev.MessagePartial(text=text) | ev.TurnFinished(text=text):
                 return waiting + len(text) > _LARGE
             case ev.ToolFinished(display=display):
-                return len(str(display.get("diff", ""))) + len(str(display.get("output", ""))) > _LARGE * 10
+                return len(str(display.get("diff", ""))) + len(str(display.get("output", ""))) > _LARGE * 30
             case _:
                 return False
 
