@@ -163,7 +163,7 @@ async def ask_models(
     if data and not items:
         return None
     window = max((_int(i.get("max_model_len")) for i in items), default=0)
-    return Listing(models=_chosen([str(i["id"]) for i in items]), window=window)
+    return Listing(models=chat_models([str(i["id"]) for i in items]), window=window)
 
 
 async def _ask_ollama(base_url: str, env: Mapping[str, str], *, key: str = "") -> Listing | None:
@@ -174,7 +174,7 @@ async def _ask_ollama(base_url: str, env: Mapping[str, str], *, key: str = "") -
     if names is None:
         return None
     loaded = _names(await _get(root, "/api/ps", env, key, CONNECT_SECONDS, ANSWER_SECONDS), "models", "name")
-    return Listing(models=_chosen(names, tuple(loaded or ())))
+    return Listing(models=chat_models(names, tuple(loaded or ())))
 
 
 async def _ask_lmstudio(base_url: str, env: Mapping[str, str], *, key: str = "") -> Listing | None:
@@ -187,7 +187,7 @@ async def _ask_lmstudio(base_url: str, env: Mapping[str, str], *, key: str = "")
     able = [i for i in items if i.get("type") in ("llm", "vlm") and isinstance(i.get("id"), str)]
     loaded = [i for i in able if i.get("state") == "loaded"]
     window = _int(loaded[0].get("loaded_context_length")) if loaded else 0
-    return Listing(models=_chosen([str(i["id"]) for i in able], tuple(str(i["id"]) for i in loaded)), window=window)
+    return Listing(models=chat_models([str(i["id"]) for i in able], tuple(str(i["id"]) for i in loaded)), window=window)
 
 
 _ASK = {"ollama": _ask_ollama, "lmstudio": _ask_lmstudio}
@@ -223,7 +223,7 @@ def _names(value: dict[str, Any] | None, key: str, field: str) -> list[str] | No
     return [str(f[field]) for f in fields if isinstance(f.get(field), str)]
 
 
-def _chosen(names: list[str], loaded: tuple[str, ...] = ()) -> tuple[str, ...]:
+def chat_models(names: list[str], loaded: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The names that can chat: loaded ones first, then those made for code, else as the server lists them."""
     able = [n for n in names if not any(w in n.lower() for w in _NO_CHAT)]
     return tuple(sorted(able, key=lambda n: (n not in loaded, not any(w in n.lower() for w in _CODERS))))

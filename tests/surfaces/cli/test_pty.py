@@ -258,7 +258,7 @@ def test_ctrl_c_at_a_yes_or_no_ends_the_program_and_changes_nothing(
 
 
 def test_first_steps_ask_for_a_model_and_keep_the_key_to_themselves(program: Program) -> None:
-    terminal = Terminal(program, "init")
+    terminal = Terminal(program, "init", DEEPSEEK_BASE_URL="http://127.0.0.1:9/v1")
     terminal.until("1 >")
     number = re.search(r"(\d)\. another provider", terminal.plain)
     assert number
@@ -269,6 +269,9 @@ def test_first_steps_ask_for_a_model_and_keep_the_key_to_themselves(program: Pro
     terminal.type("sk-very-secret\n")
     terminal.until("Model [")
     terminal.type("deepseek-chat\n")
+    terminal.until("all the same?")  # nobody answers there: it is said before anything is written
+    assert not (program.home / "keys.yaml").exists()
+    terminal.type("y\n")
     assert terminal.end() == 0, terminal.plain
     assert "sk-very-secret" not in terminal.plain
     assert "Ready: deepseek/deepseek-chat" in terminal.plain

@@ -167,6 +167,60 @@ TEXT: dict[str, tuple[str, str]] = {
         'Ready: {ref}. Try: gongfu "what does this project do?"  (`gongfu models test` checks the model.)',
         '已就绪：{ref}。试试：gongfu "这个项目是做什么的？"（`gongfu models test` 可检查模型。）',
     ),
+    # --- the first conversation
+    "first_head": ("Welcome to Gongfu.", "欢迎使用 Gongfu。"),
+    "first_intro": (
+        "One choice and you can begin. Esc goes back; everything can be changed later.",
+        "只需选择一项即可开始。按 Esc 返回；之后都可以更改。",
+    ),
+    "first_nothing": (
+        "No key, no local server and no embedded model was found on this machine.",
+        "在本机没有找到密钥、本地服务器或内置模型。",
+    ),
+    "first_paste": ("Use an API key", "使用 API 密钥"),
+    "first_paste_more": ("DeepSeek, Claude, OpenAI, Qwen, …", "DeepSeek、通义千问、Kimi、智谱、Claude 等"),
+    "first_address": ("Use a server of your own", "使用自己的服务器"),
+    "first_address_more": ("any OpenAI-compatible address", "任何 OpenAI 兼容地址"),
+    "first_pull": ("Fetch a small model that runs here", "下载在本机运行的小模型"),
+    "first_pull_more": (
+        "{size}, {fast}-{slow} min; no key, small jobs",
+        "{size}，约 {fast}-{slow} 分钟；无需密钥，做小任务",
+    ),
+    "first_pull_rest": (
+        "{size} left, {fast}-{slow} min; no key",
+        "还剩 {size}，约 {fast}-{slow} 分钟；无需密钥",
+    ),
+    "first_pulling": ("Fetching {title}", "正在下载 {title}"),
+    "first_stop": ("Stop for now; what is here stays", "暂停；已下载的部分会保留"),
+    "first_stopped": (
+        "Stopped. What has arrived is kept and the next time goes on from there.",
+        "已暂停。已下载的部分会保留，下次从那里继续。",
+    ),
+    "first_provider": ("Whose key is it?", "是哪家的密钥？"),
+    "first_key": ("Paste the key of {provider} (it is not shown):", "粘贴 {provider} 的密钥（不会显示）："),
+    "first_url": ("Address, such as http://127.0.0.1:8000/v1:", "地址，例如 http://127.0.0.1:8000/v1："),
+    "first_url_key": ("Its key (empty for none, it is not shown):", "它的密钥（没有则留空，不会显示）："),
+    "first_model": ("Which model of {place}?", "使用 {place} 的哪个模型？"),
+    "first_name": ("It lists no models. Name of the model:", "它没有列出模型。模型名称："),
+    "first_checking": ("Asking {place} …", "正在询问 {place} …"),
+    "first_key_refused": (
+        "{place} does not accept the key ({detail}). Nothing was written down.",
+        "{place} 不接受该密钥（{detail}）。没有写入任何内容。",
+    ),
+    "first_unreachable": (
+        "{place} cannot be reached ({detail}). Nothing was written down.",
+        "无法连接 {place}（{detail}）。没有写入任何内容。",
+    ),
+    "first_said": (
+        "{place} did not answer as it should ({detail}). Nothing was written down.",
+        "{place} 的应答不正常（{detail}）。没有写入任何内容。",
+    ),
+    "first_done": ("{ref} works and is your model now.", "{ref} 可用，已设为你的模型。"),
+    "first_later": (
+        "No model is chosen yet. `gongfu init` asks again.",
+        "尚未选择模型。`gongfu init` 会再次询问。",
+    ),
+    "first_keep": ("Write it down all the same?", "仍然写入吗？"),
     # --- reference
     "reference_title": ("Command line", "命令行"),
     "reference_intro": (

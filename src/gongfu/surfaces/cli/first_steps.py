@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from gongfu.app import open as open_app
 from gongfu.config import edit
@@ -11,27 +10,28 @@ from gongfu.config.document import dotted
 from gongfu.config.importer import Imported, import_file
 from gongfu.config.load import Flags, load, settings_file
 from gongfu.config.paths import Places, places
-from gongfu.core.base import Base
-from gongfu.core.errors import UsageError
-from gongfu.models.detect import survey
-from gongfu.models.keys import find_key
-from gongfu.models.known import CLOUD, known, model_in
+from gongfu.core.errors import UsageError, UserError
+from gongfu.models.known import CLOUD, known
 from gongfu.models.local.download import is_pulled
 from gongfu.models.local.models import find_model
 from gongfu.models.refs import resolve
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.confirm import ask_line, can_ask
+from gongfu.surfaces.cli.confirm import ask_line, can_ask, confirm
 from gongfu.surfaces.cli.keyfile import write_key
+from gongfu.surfaces.cli.model_ways import (
+    Candidate,
+    Way,
+    address_of,
+    check,
+    find_models,
+    free_name,
+    keep,
+    tell_of_servers,
+    ways,
+)
 from gongfu.surfaces.cli.opening import run_async
 
 _NO_KEYS = ("YOUR_API_KEY", "EMPTY", "none", "null")
-
-
-class Choice(Base, frozen=True):
-    """One way to a model: `ref` for models.main ("" asks for a provider and a key), and a line that says what it is."""
-
-    ref: str
-    text: str
 
 
 def set_up(cli: Cli, *, source: str, model: str, yes: bool, config: str) -> int:
@@ -46,23 +46,10 @@ def set_up(cli: Cli, *, source: str, model: str, yes: bool, config: str) -> int:
         _known(found, model, cli)
         _set(cli, found, "models.main", model, config)
     else:
-        _choose(cli, found, run_async(lambda: _choices(cli, found)), yes=yes, config=config)
+        _choose(cli, found, run_async(lambda: ways(cli, found)), yes=yes, config=config)
     _check(cli, config)
-    _tell_of_servers(cli, found, config)
+    tell_of_servers(cli, found, config)
     return 0
-
-
-def _tell_of_servers(cli: Cli, found: Places, config: str) -> None:
-    """Say how the MCP servers of other agents are taken over, where they have some."""
-    from gongfu.config.layer import parse_layer
-    from gongfu.config.other_agents import find_servers
-
-    layer = parse_layer(settings_file(found, config))
-    there: dict[str, Any] = layer.data.get("mcp", {}).get("servers", {}) if layer else {}
-    home = Path(cli.env.get("HOME") or cli.env.get("USERPROFILE") or "~").expanduser()
-    count = sum(one.name not in there for one in find_servers(home))
-    if count:
-        cli.note(cli.say("mcp.import_hint", count=count))
 
 
 def _known(found: Places, model: str, cli: Cli) -> None:
@@ -90,34 +77,16 @@ def _take_over(cli: Cli, found: Places, imported: Imported, config: str) -> None
         cli.note(cli.say("setup.not_taken", name=name))
 
 
-async def _choices(cli: Cli, found: Places) -> list[Choice]:
-    say = cli.say
-    choices: list[Choice] = []
-    for provider in CLOUD:
-        key = find_key(provider.name, None, cli.env, found, keyring=False)
-        if key:
-            ref = f"{provider.name}/{model_in(cli.env, provider)}"
-            choices.append(Choice(ref=ref, text=say("setup.choice_key", ref=ref, place=key.place)))
-    for server, listing in (await survey(cli.env)).items():
-        choices += [
-            Choice(ref=f"{server}/{name}", text=say("setup.choice_server", name=name, server=server))
-            for name in listing.models[:3]
-        ]
-    if is_pulled(found):
-        choices.append(Choice(ref="local", text=say("setup.choice_embedded", title=find_model("").title)))
-    return choices
-
-
-def _choose(cli: Cli, found: Places, choices: list[Choice], *, yes: bool, config: str) -> None:
+def _choose(cli: Cli, found: Places, choices: list[Way], *, yes: bool, config: str) -> None:
     say = cli.say
     if yes or not can_ask(cli):
         if not choices:
             raise UsageError("setup.init_nothing")
         _set(cli, found, "models.main", choices[0].ref, config)
         return
-    offered = [*choices, Choice(ref="", text=say("setup.choice_other"))]
+    offered = [*choices, Way(ref="", text=say("setup.choice_other"))]
     if not is_pulled(found):
-        offered.append(Choice(ref="pull", text=say("setup.choice_pull", title=find_model("").title)))
+        offered.append(Way(ref="pull", text=say("setup.choice_pull", title=find_model("").title)))
     cli.err.line(say("setup.init_which"))
     for number, choice in enumerate(offered, 1):
         cli.err.line(f"  {number}. {choice.text}")
@@ -133,7 +102,7 @@ def _choose(cli: Cli, found: Places, choices: list[Choice], *, yes: bool, config
         _another(cli, found, config)
 
 
-def _picked(cli: Cli, offered: list[Choice]) -> Choice:
+def _picked(cli: Cli, offered: list[Way]) -> Way:
     while True:
         line = ask_line(cli, "1 > ")
         if line is None:
@@ -144,21 +113,33 @@ def _picked(cli: Cli, offered: list[Choice]) -> Choice:
 
 
 def _another(cli: Cli, found: Places, config: str) -> None:
-    """A provider by name or address, its key and its model."""
+    """A provider by name or address, its key and its model; checked, and written down when it works or all the same."""
     place = _answer(cli, "setup.ask_provider", ", ".join(provider.name for provider in CLOUD))
     builtin = known(place)
     if builtin is None and "://" not in place:
         raise UsageError("setup.no_address", text=place)
-    name = builtin.name if builtin else "custom"
-    if builtin is None:
-        _set(cli, found, f"providers.{name}.base_url", place, config)
+    base_url = "" if builtin else address_of(place)
+    name = builtin.name if builtin else free_name(cli, found, base_url, config)
+    usual = builtin.model if builtin else ""
     key = _secret(cli, name)
+    model = _answer(cli, "setup.ask_model", usual) or usual
+    candidate = Candidate(provider=name, model=model, key=key, base_url=base_url)
+    try:
+        candidate = run_async(lambda: _checked(cli, found, candidate))
+    except UserError as error:
+        cli.complain(cli.say.told(error.key, error.values))
+        if not confirm(cli, cli.say("setup.first_keep")):
+            raise UsageError("cli.not_confirmed") from error
+    keep(found, candidate, config)
     if key:
-        write_key(found, name, key)
         cli.note(cli.say("setup.key_written", provider=name, path=found.keys))
-    model = _answer(cli, "setup.ask_model", builtin.model if builtin else "")
-    model = model or (builtin.model if builtin else "")
-    _set(cli, found, "models.main", f"{name}/{model}", config)
+    cli.note(cli.say("setup.set", name="models.main", path=settings_file(found, config)))
+
+
+async def _checked(cli: Cli, found: Places, candidate: Candidate) -> Candidate:
+    candidate, listed = await find_models(cli, found, candidate)
+    await check(cli, found, candidate, listed)
+    return candidate
 
 
 def _answer(cli: Cli, question: str, hint: str) -> str:

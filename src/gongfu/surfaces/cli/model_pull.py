@@ -63,7 +63,7 @@ class ProgressLine:
 
     def show(self, progress: Progress) -> None:
         """Take in the newest state."""
-        text = self._text(progress)
+        text = progress_text(self._cli, progress, bar=self._live)
         if self._live:
             columns, _ = self._cli.size()
             self._cli.err.write(f"\r\x1b[K{clip(text, columns - 1)}")
@@ -72,21 +72,23 @@ class ProgressLine:
             self._last = time.monotonic()
             self._cli.err.line(text)
 
-    def _text(self, progress: Progress) -> str:
-        say = self._cli.say
-        share = progress.done / progress.total if progress.total else 0.0
-        bar = "█" * round(share * 24) + "░" * (24 - round(share * 24)) if self._live else ""
-        if progress.phase == "check":
-            return f"{bar} {say('setup.pull_checking', percent=int(share * 100))}".strip()
-        left = duration(progress.left) if progress.left is not None else "?"
-        text = say(
-            "setup.pulling", done=size(progress.done), total=size(progress.total), percent=int(share * 100),
-            rate=size(int(progress.rate)), left=left, source=progress.source,
-        )  # fmt: skip
-        return f"{bar} {text}".strip()
-
     def end(self) -> None:
         """Leave the line as it stands."""
         if self._open:
             self._cli.err.line()
             self._open = False
+
+
+def progress_text(cli: Cli, progress: Progress, *, bar: bool = True) -> str:
+    """How far it is, in a line."""
+    say = cli.say
+    share = progress.done / progress.total if progress.total else 0.0
+    drawn = "█" * round(share * 24) + "░" * (24 - round(share * 24)) if bar else ""
+    if progress.phase == "check":
+        return f"{drawn} {say('setup.pull_checking', percent=int(share * 100))}".strip()
+    left = duration(progress.left) if progress.left is not None else "?"
+    text = say(
+        "setup.pulling", done=size(progress.done), total=size(progress.total), percent=int(share * 100),
+        rate=size(int(progress.rate)), left=left, source=progress.source,
+    )  # fmt: skip
+    return f"{drawn} {text}".strip()
