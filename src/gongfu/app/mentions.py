@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 20
 """Files that are included with one prompt; further ones stay names."""
-_BEFORE: Final = r"(?<![\w@`./])@"
+_BEFORE: Final = r"(?<![A-Za-z0-9_@`./])@"
 _MENTION: Final = (
     rf'{_BEFORE}(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"`@:,;!?()<>\[\]{{}}|，。；：！？、（）]++)(?!:\S))'
 )

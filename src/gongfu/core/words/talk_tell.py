@@ -60,6 +60,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "status_context": ("context", "上下文"),
     "status_agents": ("in background", "后台子代理"),
     "status_queue": ("waiting prompts", "排队提示"),
+    "permission_line": ("{name}: {about}", "{name}：{about}"),
     "permission_ask": ("asks before changes and commands", "修改和命令前先询问"),
     "permission_edits": (
         "changes files in the workspace freely, asks before commands",
@@ -83,9 +84,9 @@ TEXT: dict[str, tuple[str, str]] = {
     "server_failed": ("does not work", "无法使用"),
     "server_login": ("needs a login", "需要登录"),
     "mcp_connecting": ("Connecting to the servers …", "正在连接服务器……"),
-    "mcp_tools": ("tools ({count}):", "工具（{count}）："),
-    "mcp_prompts": ("prompts ({count}):", "提示（{count}）："),
-    "mcp_resources": ("resources ({count}):", "资源（{count}）："),
+    "mcp_tools": ("tools ({count}): {names}", "工具（{count}）：{names}"),
+    "mcp_prompts": ("prompts ({count}): {names}", "提示（{count}）：{names}"),
+    "mcp_resources": ("resources ({count}): {names}", "资源（{count}）：{names}"),
     "server_said": ("{server}: {why}", "{server}：{why}"),
     "no_prompt": (
         "The server {server} has no prompt {name!r}; nothing was sent. It has: {known}",

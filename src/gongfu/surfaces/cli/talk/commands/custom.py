@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.talk import Talk
 
 _SETTLE = 10.0  # seconds that a server is waited for that was not connected yet
-_RESOURCE = r"(?<![\w@`./])@(?P<server>[\w.-]+):(?P<uri>[^\s\"`<>]+)"
+_RESOURCE = r"(?<![A-Za-z0-9_@`./])@(?P<server>[\w.-]+):(?P<uri>[^\s\"`<>]+)"
 _END = ".,;!?)]}'，。；！？）"
 _RESOURCES = 10
 

@@ -190,7 +190,10 @@ async def status(talk: Talk, args: str) -> None:
         ("session", "  ".join(filter(None, (session.id, one_line(session.title, 60))))),
         ("folder", show_name(str(app.workspace.root))),
         ("model", model),
-        ("permission", f"{permission}: {say(f'talk_tell.permission_{permission}')}"),
+        (
+            "permission",
+            say("talk_tell.permission_line", name=permission, about=say(f"talk_tell.permission_{permission}")),
+        ),
         ("mode", session.mode or say("talk_tell.none")),
         ("sandbox", sandbox_of(talk.cli, app, mode=permission)),
         ("trust", _trust(talk)),
@@ -231,7 +234,8 @@ def _servers(talk: Talk) -> str:
         return ""
     say = talk.cli.say
     return ", ".join(
-        f"{one_line(name, 40)} ({say(f'talk_tell.server_{one.state}')})" for name, one in hub.connections.items()
+        one_line(name, 40) + say("labels.in_brackets", what=say(f"talk_tell.server_{one.state}"))
+        for name, one in hub.connections.items()
     )
 
 

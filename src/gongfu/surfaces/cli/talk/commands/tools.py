@@ -191,8 +191,8 @@ def _names(talk: Talk, kind: str, names: Sequence[str]) -> list[str]:
     shown = ", ".join(one_line(name, 80) for name in names[:_SHOWN])
     if len(names) > _SHOWN:
         shown += f" {talk.cli.say('talk_tell.and_more', count=len(names) - _SHOWN)}"
-    head = talk.cli.say(f"talk_tell.mcp_{kind}", count=len(names))
-    return wrapped(talk, f"{head} {shown}", talk.cli.out_style.dim, indent=2, more=4)
+    text = talk.cli.say(f"talk_tell.mcp_{kind}", count=len(names), names=shown)
+    return wrapped(talk, text, talk.cli.out_style.dim, indent=2, more=4)
 
 
 async def _lists(hub: Hub, one: Connection) -> tuple[tuple[Thing, ...], tuple[Thing, ...]]:
