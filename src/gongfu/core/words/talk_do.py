@@ -160,6 +160,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "没有恢复任何内容：要恢复的文件之后都被他人改动过。",
     ),
     "redo_hint": ("/redo takes this back.", "/redo 可收回此操作。"),
+    "undo_done": ("Undone: {turns}. /redo takes it back.", "已撤销：{turns}。/redo 可收回。"),
+    "redo_done": ("Taken back: the undo of {turns}.", "已收回对此的撤销：{turns}。"),
+    "files_rewound": (
+        "The files are as before prompt {number}; the conversation stays. /redo takes it back.",
+        "文件已恢复到第 {number} 个提示之前；对话保持不变。/redo 可收回。",
+    ),
     "give_yes": ("yes, give them back", "是，恢复"),
     "give_force": (
         "give back those {count}, too; what others wrote is lost",

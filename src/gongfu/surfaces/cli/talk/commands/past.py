@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from gongfu.core.errors import UsageError, UserError
 from gongfu.surfaces.cli.style import one_line
 from gongfu.surfaces.cli.talk.commands.sessions import ago, carry_over, may_leave
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.talk import Talk
 
 _OWN_WORDS = frozenset(["nothing", "nothing_left", "nothing_undone", "changed_since", "no_prompts"])
+_SEEN = 0.05  # seconds in which the event of it is shown
 _PREVIEW = 10  # lines of what would be given back
 Work = Callable[..., "Awaitable[Given]"]
 
@@ -51,7 +54,19 @@ async def _give(talk: Talk, work: Work, empty: str) -> None:
     if force is None:
         talk.note(talk.cli.say("talk_do.unchanged"))
         return
-    _tell(talk, await _in_own_words(work(force=force)))
+    given = await _in_own_words(work(force=force))
+    await anyio.sleep(_SEEN)
+    if _plain(given):
+        names = ", ".join(one_line(turn.title, 60) or talk.cli.say("undo.went_on") for turn in given.turns)
+        talk.note(talk.cli.say(f"talk_do.{given.action}_done", turns=names))
+    else:
+        _tell(talk, given)
+
+
+def _plain(given: Given) -> bool:
+    """Whether the line of its event tells all there is to say."""
+    lasting = any(turn.lasting for turn in given.turns)
+    return given.done and not (given.kept or given.failed or given.uncovered or lasting)
 
 
 async def _in_own_words(waited: Awaitable[Given]) -> Given:
@@ -99,11 +114,13 @@ async def _agreed(talk: Talk, shown: Given) -> bool | None:
     return picked.value == "force"
 
 
-def _lines(talk: Talk, given: Given, *, dry: bool = False) -> list[str]:
+def _lines(talk: Talk, given: Given, *, dry: bool = False, head: bool = True) -> list[str]:
+    """What is or would be given back; without its `head` only the files."""
     from gongfu.surfaces.cli.undo import lines
 
-    columns = max(20, talk.face.size[0] - 2)
-    rows = [row for line in lines(talk.cli, given, dry=dry, area="talk_do") for row in wrap(line, columns)]
+    columns = max(20, talk.face.size[0] - 4)
+    told = lines(talk.cli, given, dry=dry, area="talk_do")[0 if head else 1 + len(given.turns) :]
+    rows = [row for line in told for row in wrap(line, columns)]
     if not dry or len(rows) <= _PREVIEW + 1:
         return rows
     return [*rows[:_PREVIEW], f"  {talk.cli.say('undo.more', count=len(rows) - _PREVIEW)}"]
@@ -147,7 +164,6 @@ async def rewind(talk: Talk, args: str) -> None:
 
 def _read(session: str, app: App) -> tuple[list[Turn], list[Line]]:
     """The prompts, the newest first, and the turns that changed files and are not undone."""
-    import anyio
 
     async def look() -> tuple[list[Turn], list[Line]]:
         from gongfu.app.kept_list import lines_of
@@ -202,7 +218,7 @@ async def _how(talk: Talk, shown: Given) -> tuple[bool, bool, bool] | None:
         options.append(Option(value="force", label=label, key="a"))
     options.append(Option(value="no", label=say("talk_do.give_no"), key="n"))
     title = say("talk_do.rewind_how", prompt=one_line(shown.prompt, 60))
-    lines = tuple(_lines(talk, shown, dry=True)) if shown.turns else ()
+    lines = tuple(f"  {row}" for row in _lines(talk, shown, dry=True, head=False)) if shown.turns else ()
     picked = await talk.face.pick(Pick(title=title, options=tuple(options), lines=lines))
     choices = {"both": (True, True, False), "talk": (True, False, False), "files": (False, True, False)}
     if picked is None or picked.value not in (*choices, "force"):
@@ -221,8 +237,11 @@ async def _arrive(talk: Talk, given: Given) -> None:
         await talk.switch(new)
         if waiting:
             talk.note(say("talk_do.queue_stays", count=waiting, session=old.id))
-    if given.turns:
+    if given.turns and not _plain(given):
         _tell(talk, given)
+    elif not given.origin:
+        await anyio.sleep(_SEEN)
+        talk.note(say("talk_do.files_rewound", number=given.number))
     if given.origin:
         talk.note(say("talk_do.rewound", **told))
         talk.face.put(given.prompt)

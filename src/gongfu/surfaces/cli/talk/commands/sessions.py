@@ -119,7 +119,7 @@ def _option(talk: Talk, row: SessionRow) -> Option:
     parts = [
         say("talk_do.current") if row.id == talk.session.id else "",
         ago(talk, row.updated),
-        say("talk_do.turns_one" if row.turns == 1 else "talk_do.turns", count=row.turns),
+        say("talk_do.turns_one" if row.turns == 1 else "talk_do.turns", count=row.turns) if row.turns else "",
         money(row.cost) if row.cost else "",
     ]
     return Option(value=row.id, label=_title(talk, row), detail=" · ".join(filter(None, parts)))

@@ -43,7 +43,7 @@ async def by_hand(talk: Talk, command: str) -> None:
         talk.note(say("talk_do.hand_terminal", name=one_line(name, 40)))
         return
     session = talk.session
-    hand = ByHand(command, talk.cli.out_style, time.monotonic())
+    hand = ByHand(command, talk.cli.out_style, time.time())
     done = await _run(talk, hand)
     _show(talk, hand, done)
     if re.fullmatch(r"cd(\s+[^;&|\n]*)?", command):
