@@ -75,7 +75,8 @@ class _Guide:
 
     def _wrong(self, error: UserError) -> None:
         text = clean(self._cli.say.told(error.key, error.values))
-        self._face.show(f"{self._style.red('✗')} {'\n  '.join(wrap(text, self._face.size[0] - 3))}")
+        rows = "\n  ".join(wrap(text, self._face.size[0] - 3))
+        self._face.show(f"{self._style.red('✗')} {rows}")
 
     async def _language(self) -> None:
         """Ask for the language where nothing says which it is."""
