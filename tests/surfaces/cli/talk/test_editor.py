@@ -103,6 +103,18 @@ async def test_words_in_chinese() -> None:
         assert typist.text == "[粘贴 #1，120 行]"
 
 
+async def test_up_and_down_go_by_the_rows_that_are_seen() -> None:
+    async with typing() as typist:
+        wide = "界" * 50  # two rows of 39 and 11
+        await typist.type("old", ENTER, wide, "\n", "ab", "\n", "x" * 100)
+        buffer = typist.editor.buffer
+        places = []
+        for _ in range(5):
+            await typist.type(UP)
+            places.append(buffer.document.translate_index_to_position(buffer.cursor_position))
+        assert places == [(2, 22), (1, 2), (0, 50), (0, 11), (0, 3)]
+
+
 class Offering(Completer):
     """Offers commands; a space at the end says that words are to follow."""
 

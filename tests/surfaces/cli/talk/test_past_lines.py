@@ -174,6 +174,16 @@ async def test_up_and_down_move_in_the_text_first() -> None:
         assert typist.text == "old"
 
 
+async def test_long_lines_do_not_hold_up_the_way_through_the_past() -> None:
+    async with typing() as typist:
+        await typist.type("old", ENTER, "w" * 300, ENTER, UP, UP)
+        assert typist.text == "old"
+        await typist.type(DOWN, "\x1b[D", UP, UP, UP)
+        assert typist.text == "w" * 300
+        await typist.type(UP)
+        assert typist.text == "old"
+
+
 async def test_a_pasted_text_comes_back_from_the_past(tmp_path: Path) -> None:
     path, long = tmp_path / "prompts.jsonl", "row\n" * 40
     async with typing(past=PastLines(path, "/here")) as typist:

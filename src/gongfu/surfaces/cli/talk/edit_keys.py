@@ -85,27 +85,25 @@ def _bind_sending(editor: Editor) -> None:
 
 
 def _bind_moving(editor: Editor) -> None:
-    add, buffer = editor.keys.add, editor.buffer
+    add = editor.keys.add
 
     @add("up")
     @add("c-p")
     def _(event: KeyPressEvent) -> None:
+        del event
         if editor.menu_open():
             editor.mark(-1)
-        elif buffer.document.on_first_line:
+        elif editor.walking or not editor.rows.move(-1):
             editor.older()
-        else:
-            buffer.auto_up(count=event.arg)
 
     @add("down")
     @add("c-n")
     def _(event: KeyPressEvent) -> None:
+        del event
         if editor.menu_open():
             editor.mark(1)
-        elif buffer.document.on_last_line:
+        elif editor.walking or not editor.rows.move(1):
             editor.newer()
-        else:
-            buffer.auto_down(count=event.arg)
 
     for key in ("c-up", "pageup"):
         add(key)(does(editor.older))

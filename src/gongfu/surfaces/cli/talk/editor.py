@@ -29,10 +29,12 @@ from gongfu.surfaces.cli.talk.past_lines import PIECE, PastLine, PastLines, Walk
 from gongfu.surfaces.cli.talk.past_search import Search
 from gongfu.surfaces.cli.talk.pasting import Piece, Pieces, cleaned, image_paths, is_long, read_piece, without_marks
 from gongfu.surfaces.cli.talk.typed_looks import DIM, SHELL, Looks
-from gongfu.surfaces.cli.width import clip
+from gongfu.surfaces.cli.talk.typed_rows import Rows
+from gongfu.surfaces.cli.width import clip, wrap
 
 T = TypeVar("T")
 
+_TOLD = 4  # rows of what is told
 _ROWS = 12  # at most so many rows are typed in, and at most half the screen
 
 
@@ -62,6 +64,7 @@ class Editor:
         self._walk = Walk(self.past)
         self._recalled = ""
         self.pieces = Pieces()
+        self._looks = Looks(self.pieces)
         self._waits: How | None = None  # what is sent as soon as its images are read
         self._told = ""
         self.keys = KeyBindings()
@@ -72,6 +75,7 @@ class Editor:
             on_text_changed=lambda _: self._changed(),
             accept_handler=lambda _: self.send("steer") or True,
         )
+        self.rows = Rows(self.buffer, self._looks.drawn, _columns)
         self.menu_open = Condition(lambda: self.buffer.complete_state is not None and self._offers > 0)
         self.window = Window(
             BufferControl(self.buffer, key_bindings=self.keys, input_processors=self._processors()),
@@ -81,7 +85,7 @@ class Editor:
             get_line_prefix=self._prefix,
         )
         self.search = Search(cli, self.past, show=self._recall, restore=self._restore, leave=self._focus)
-        hint = Window(FormattedTextControl(self._hint), height=1)
+        hint = Window(FormattedTextControl(self._hint), height=lambda: len(self._hint_rows()), dont_extend_height=True)
         self.container: AnyContainer = HSplit([
             self.window,
             self.search.container,
@@ -96,7 +100,7 @@ class Editor:
         empty = Condition(lambda: not self.buffer.text)
         placeholder = AfterInput(lambda: [(DIM, clip(self._placeholder(), _columns() - 3))])
         tabs = TabsProcessor(tabstop=4, char1=" ", char2=" ", style="")
-        return [Looks(self.pieces), tabs, ConditionalProcessor(placeholder, empty)]
+        return [self._looks, tabs, ConditionalProcessor(placeholder, empty)]
 
     def _placeholder(self) -> str:
         return self._cli.say("talk_edit.while_running" if self.running() else "talk.placeholder")
@@ -109,7 +113,11 @@ class Editor:
         return [("class:prompt", encodable("›", self._cli.out.encoding) + " ")]
 
     def _hint(self) -> StyleAndTextTuples:
-        return [(DIM, "  " + clip(self._hint_words(), _columns() - 3))]
+        return [(DIM, "\n".join(f"  {row}" for row in self._hint_rows()))]
+
+    def _hint_rows(self) -> list[str]:
+        words, room = self._hint_words(), _columns() - 3
+        return wrap(words, room)[:_TOLD] if words == self._told else [clip(words, room)]
 
     def _hint_words(self) -> str:
         if self.search.active():
@@ -236,6 +244,12 @@ class Editor:
 
     # --- what was typed before ---
 
+    @property
+    def walking(self) -> bool:
+        """Whether a past line is shown as it was brought, with the cursor behind it: Up and Down go on from it."""
+        text = self.buffer.text
+        return self._walk.away and text == self._recalled and self.buffer.cursor_position == len(text)
+
     def older(self) -> None:
         """Show what was typed before this."""
         if not self.past.loaded:
@@ -246,8 +260,6 @@ class Editor:
         line = self._walk.older(self.buffer.text)
         if line is not None:
             self._recall(line)
-            first = self.buffer.text.find("\n")  # the next Up goes on
-            self.buffer.cursor_position = first if first >= 0 else len(self.buffer.text)
 
     def newer(self) -> None:
         """Show what was typed after this, in the end the draft."""
@@ -312,6 +324,9 @@ class Editor:
         except UserError as error:
             self._swap(piece, piece.path)
             self.complain(error)
+            return
+        if piece.image is None:
+            self._swap(piece, piece.path)  # there is no such file: just words
             return
         how, self._waits = self._waits, None
         if how is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Protocol, TypeVar
 
 from gongfu.core.errors import UserError
@@ -31,6 +30,7 @@ async def edit_outside(face: Outside, text: str, env: Mapping[str, str]) -> str 
 
 def _edited(text: str, env: Mapping[str, str]) -> str | None:
     import shutil
+    from tempfile import mkdtemp  # loads much, and is seldom needed
 
     from gongfu.workspace.editors import editor_of, run_editor
 

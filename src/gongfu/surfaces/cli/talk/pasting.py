@@ -196,9 +196,14 @@ def _is_image(path: str) -> bool:
 
 
 def read_piece(piece: Piece) -> None:
-    """Read the image of a piece from its file. UserError for what is no image, is too large or cannot be read."""
+    """Read the image of a piece from its file; where there is none it stays without.
+
+    UserError for what is no image, is too large or cannot be read.
+    """
     from gongfu.surfaces.cli.images import read_image
 
     path = os.path.expanduser(piece.path)  # noqa: PTH111 - pathlib raises where there is no home
+    if not os.path.exists(path):  # noqa: PTH110 - for names that no path can have, too
+        return
     piece.image = read_image(path)
     piece.path = str(Path(path).absolute())

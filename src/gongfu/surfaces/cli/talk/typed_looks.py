@@ -19,30 +19,35 @@ class Looks(Processor):
     def __init__(self, pieces: Pieces) -> None:
         self._pieces = pieces
 
+    def drawn(self, text: str, line: int) -> list[str]:
+        """How each character of a line of the text is shown."""
+        shown = [piece.label if (piece := self._pieces.get(char)) else char for char in text]
+        if line == 0 and text.startswith("!"):
+            shown[0] = ""
+        return shown
+
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
         first = transformation_input.lineno == 0
         text = "".join(fragment[1] for fragment in transformation_input.fragments)
         marked = first and text[:1] in ("!", "/")
         if not marked and all(char not in self._pieces for char in text if char > "\uffff"):
             return Transformation(transformation_input.fragments)
-        hidden = 1 if first and text.startswith("!") else 0
         command = len(text.split(None, 1)[0]) if first and text.startswith("/") and not text[1:2].isspace() else 0
+        drawn = iter(self.drawn(text, transformation_input.lineno))
         shown: StyleAndTextTuples = []
         starts: list[int] = []  # where each character of the source is shown
         at = index = 0
         for fragment in transformation_input.fragments:
             for char in fragment[1]:
                 starts.append(at)
-                style, drawn = fragment[0], char
-                if piece := self._pieces.get(char):
-                    style, drawn = f"{style} {PIECE}", piece.label
-                elif index < hidden:
-                    drawn = ""
+                style, words = fragment[0], next(drawn)
+                if char in self._pieces:
+                    style = f"{style} {PIECE}"
                 elif index < command:
                     style = f"{style} {COMMAND}"
-                if drawn:
-                    shown.append((style, drawn))
-                at += len(drawn)
+                if words:
+                    shown.append((style, words))
+                at += len(words)
                 index += 1
         return Transformation(shown, *_maps(starts, at))
 
