@@ -13,6 +13,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     # --- the model
     "which_model": ("Which model?", "选择哪个模型？"),
+    "looking": ("Asking the local servers … Esc stops it.", "正在询问本机的服务……按 Esc 停止。"),
     "own_model": ("another: provider/model", "其他：提供方/模型"),
     "model_window": ("window {window}", "窗口 {window}"),
     "model_price": ("{price} per 1M", "每百万 {price}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codecs import getincrementaldecoder
 
-from gongfu.surfaces.cli.render.numbers import duration
+from gongfu.surfaces.cli.render.numbers import elapsed
 from gongfu.surfaces.cli.style import Style, clean
 from gongfu.surfaces.cli.width import clip
 
@@ -36,20 +36,13 @@ class ByHand:
             self._open = self._open[-_LONGEST:]
         if final and self._open:
             whole, self._open = [*whole, self._open], ""
-        for line in whole:
-            self._keep(_settled(line))
-
-    def _keep(self, line: str) -> None:
-        self.lines += 1
-        if self.lines <= SHOWN // 2:
-            self._head.append(line)
-        else:
-            self._tail.append(line)
-            if len(self._tail) > SHOWN:
-                del self._tail[: -SHOWN // 2]
-        self._fresh.append(line)
-        if len(self._fresh) > SHOWN:
-            del self._fresh[: -SHOWN // 2]
+        room = SHOWN // 2 - len(self._head)
+        first = [_settled(line) for line in whole[:room]]
+        last = [_settled(line) for line in whole[room:][-SHOWN // 2 :]]  # a flood costs no more than that
+        self.lines += len(whole)
+        self._head += first
+        self._tail = [*self._tail, *last][-SHOWN // 2 :]
+        self._fresh = [*self._fresh, *first, *last][-SHOWN:]
 
     def take(self) -> list[str]:
         """The whole lines since the last call, the last of them where they are very many."""
@@ -58,8 +51,7 @@ class ByHand:
 
     def kept(self) -> tuple[list[str], int, list[str]]:
         """The first lines, how many are left out behind them, and the last lines."""
-        tail = self._tail[-(SHOWN // 2) :]
-        return self._head, self.lines - len(self._head) - len(tail), tail
+        return self._head, self.lines - len(self._head) - len(self._tail), self._tail
 
     def living(self, now: float, columns: int) -> list[str]:
         """What is alive of it, painted."""
@@ -67,7 +59,7 @@ class ByHand:
         if self._open:
             recent = [*recent, _settled(self._open)][-LIVING:]
         style = self._style
-        time = duration(max(0.0, now - self._began))
+        time = elapsed(now - self._began)
         head = clip(f"! {clean(self.command)}".replace("\n", " "), max(8, columns - 12))
         return [
             f"{style.cyan(head[:1])}{head[1:]}  {style.dim(time)}",

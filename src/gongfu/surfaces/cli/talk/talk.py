@@ -14,6 +14,7 @@ from gongfu.core.errors import ProviderFault, UserError, root_of
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.style import clean
 from gongfu.surfaces.cli.talk.face import Face, Typed
+from gongfu.surfaces.cli.width import wrap
 
 if TYPE_CHECKING:
     from gongfu.app import App, Session
@@ -70,7 +71,8 @@ class Talk:
 
     def note(self, text: str) -> None:
         """Say something that is no event."""
-        self.face.show("\n".join(self.cli.out_style.dim(row) for row in text.split("\n")))
+        rows = wrap(text, max(8, self.face.size[0] - 1))
+        self.face.show("\n".join(self.cli.out_style.dim(row) for row in rows))
 
     def complain(self, error: BaseException) -> None:
         """Say what went wrong; the details of what is no error of a person go into a file."""

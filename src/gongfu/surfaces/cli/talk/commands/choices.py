@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.talk import Talk
 
 EFFORTS = ("auto", "off", "low", "medium", "high")
+CYCLE: tuple[Mode, ...] = ("ask", "edits", "plan", "auto")
 DEFAULT = "default"
 """The word that goes back to what the settings say."""
 _NONE = "none"
 _SAVE = "--save"
+_SOON = 0.4  # seconds after which it is said what takes so long
 
 
 # --- /model ---
@@ -55,10 +57,13 @@ def complete_model(talk: Talk, args: str) -> Sequence[Option]:
 async def _pick_model(talk: Talk) -> str:
     from gongfu.surfaces.cli.talk.commands.model_pick import options_of
 
-    options, scope = list[Option](), anyio.CancelScope()
-    now = await _model_now(talk)
-    with talk.stoppable(scope.cancel), scope:
-        options = await options_of(talk, now)
+    options, now, scope = list[Option](), "", anyio.CancelScope()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_say_looking, talk)
+        with talk.stoppable(scope.cancel), scope:
+            now = await _model_now(talk)
+            options = await options_of(talk, now)
+        tasks.cancel_scope.cancel()
     if scope.cancelled_caught:
         talk.note(talk.cli.say("talk_do.unchanged"))
         return ""
@@ -73,6 +78,11 @@ async def _pick_model(talk: Talk) -> str:
     )
     picked = await talk.face.pick(pick)
     return "" if picked is None else picked.value or picked.text.strip()
+
+
+async def _say_looking(talk: Talk) -> None:
+    await anyio.sleep(_SOON)
+    talk.note(talk.cli.say("talk_do.looking"))
 
 
 async def _model_now(talk: Talk) -> str:
@@ -272,6 +282,19 @@ async def permit(talk: Talk, wanted: Mode) -> bool:
     )
     talk.face.wake()
     return True
+
+
+async def cycle(talk: Talk) -> Mode:
+    """The next permission of those that a key goes through; what is freer than the project asks for is passed over."""
+    now = talk.session.permission
+    at = CYCLE.index(now) if now in CYCLE else -1
+    for step in range(1, len(CYCLE) + 1):
+        wanted = CYCLE[(at + step) % len(CYCLE)]
+        if not await anyio.to_thread.run_sync(loosens, talk.app, wanted):
+            talk.session.set_permission(wanted)
+            break
+    talk.face.wake()
+    return talk.session.permission
 
 
 def complete_permission(talk: Talk, args: str) -> Sequence[Option]:
