@@ -80,7 +80,8 @@ def equip(app: App, session: Session) -> tuple[Registry, Callable[[], Awaitable[
 
     def folded(gone: Sequence[CallPart], visible: Sequence[CallPart]) -> None:
         state = session.state
-        done = {r.call_id: r.text for m in state.transcript.messages for r in m.results if r.status == "done"}
+        told = state.transcript.messages.recent()
+        done = {r.call_id: r.text for m in told for r in m.results if r.status == "done"}
         full = {r.call_id for m in state.context.view.messages for r in m.results if r.text == done.get(r.call_id)}
         forget_folded(
             reads,

@@ -75,6 +75,12 @@ class Ledger:
         self._summed: list[Message] = []
         self._sums: list[int] = []
 
+    def forget_but(self, messages: Iterable[Message]) -> None:
+        """Let go of all messages but these."""
+        known = self._known
+        self._known = {id(message): known[id(message)] for message in messages if id(message) in known}
+        del self._summed[:], self._sums[:]
+
     def price(self, message: Message) -> int:
         """Estimated tokens of a message that may still change: it is not remembered."""
         return message_tokens(message, thinking=self._thinking and id(message) not in self._silent)

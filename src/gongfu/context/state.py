@@ -32,6 +32,7 @@ class ContextState:
         self.labels: dict[str, str] = {}
         self.turns: list[int] = []
         self.moved: set[int] = set()
+        self._settled = 0  # the first turn that did not move
         self._pairs: PairStore | None = None
         self.opened: EpochOpened | None = None
         self.summary = ""
@@ -112,6 +113,14 @@ class ContextState:
 
         known = len(self.turns)  # a damaged log may name others
         return [pair_of(turn, self.turn(turn, transcript), self.labels) for turn in turns if turn < known]
+
+    def settled(self) -> int:
+        """Messages with lower numbers are of turns that moved away, and no summary is still to be made of them."""
+        made = self.made.get("history")
+        while self._settled < len(self.turns) and self._settled in self.moved:
+            self._settled += 1
+        turn = self._settled if made is None else min(self._settled, made.upto)
+        return self.turns[turn] if turn < len(self.turns) else 0
 
     def turn(self, number: int, transcript: Sequence[Message]) -> Sequence[Message]:
         """The messages of a turn as they were."""

@@ -85,9 +85,17 @@ class View:
         self._shrunk.update(event.shrunk)
         self._trimmed.update(event.trimmed)
         self.slots = slots
+        self._forget()
         heads = head_of(event)
         self.head = len(heads)
         self.messages = [*heads, *(slot.shown for slot in self.slots)]
+
+    def _forget(self) -> None:
+        """Calls that are not shown any more are neither masked nor cut."""
+        shown = {call.id for slot in self.slots for call in slot.shown.calls}
+        self.masked &= shown
+        self._trimmed &= shown
+        self._shrunk = {call: size for call, size in self._shrunk.items() if call in shown}
 
     def trial(self, event: EpochOpened, labels: Mapping[str, str]) -> list[Message]:
         """The messages that `open` would leave; nothing changes."""

@@ -245,6 +245,9 @@ class Planner:
             visible = self._full_calls()
             ids = {c.id for c in visible}
             self._folded([c for c in before if c.id not in ids], visible)
+        self._state.let_go()
+        for way in self._ways.values():
+            way.ledger.forget_but(self._state.context.view.messages)
         return event
 
     def _full_calls(self) -> list[CallPart]:

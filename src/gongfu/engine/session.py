@@ -45,6 +45,7 @@ from gongfu.engine.sidecar import Sidecar
 from gongfu.engine.state import SessionState, UsageLine
 from gongfu.engine.stream import EventStream
 from gongfu.engine.summaries import Summaries
+from gongfu.engine.transcript import transcript_of
 from gongfu.models.protocol import ModelProvider
 from gongfu.permissions.grants import Grants
 
@@ -59,6 +60,7 @@ class Session(Chosen):
         self.id = id
         kit = self.kit = equip(self)
         self.state = SessionState()
+        self.state.transcript.messages.reread = self._reread
         self.stream = EventStream(id, kit.journal, self.state)
         self.pending = Pending(self.stream.emit, kit.answers, kit.hooks)
         self.grants = Grants(kit.consent.book, str(kit.workspace.root))
@@ -229,6 +231,9 @@ class Session(Chosen):
         return await self.kit.fork(self, self.stream.last if seq is None else seq)
 
     # --- inside ---
+
+    def _reread(self) -> Sequence[Message]:
+        return transcript_of(entry.event for entry in self.kit.journal.read(self.id)).messages
 
     def _check_open(self) -> None:
         if self._closed:

@@ -134,6 +134,12 @@ class SessionState:
             case _:
                 self._course(event)
 
+    def let_go(self) -> None:
+        """After a fold: free the messages of turns that moved away, save what is shown of them."""
+        context = self.context
+        shown = {slot.at for slot in context.view.slots}
+        self.transcript.messages.let_go(context.settled(), shown)
+
     def _course(self, event: AnyEvent) -> None:
         match event:
             case MessageAdded(message=message) if message.kind == "note":

@@ -13,6 +13,7 @@ from gongfu.core.events import (
     AnswerReceived,
     AnyEvent,
     Entry,
+    EpochOpened,
     MessagePartial,
     ReasoningDelta,
     RequestFailed,
@@ -97,6 +98,8 @@ class EventStream:
         for entry in self._journal.read(self._session):
             self._state.at = entry.time
             self._state.apply(entry.event)
+            if isinstance(entry.event, EpochOpened):
+                self._state.let_go()
             self.last = entry.seq
             count += 1
         return count

@@ -129,6 +129,7 @@ class Summaries:
 
     async def _history(self, upto: int, focus: str, *, by_hand: bool = False) -> None:
         from gongfu.context import summary  # only in long sessions
+        from gongfu.context.pairs import pair_of
 
         info = await self._model(by_hand=by_hand)
         if info is None:
@@ -137,9 +138,12 @@ class Summaries:
         old, start = (made.text, made.upto) if made is not None and not focus else ("", 0)
         room = self._room(info)
 
+        context, messages = self._state.context, self._state.transcript.messages
+        turns = range(start, min(upto, len(context.turns)))
+        raw = [context.turn(turn, messages) for turn in turns]  # not in the thread: the store may be read
+
         def prepare() -> tuple[list[Pair], str, str]:
-            messages = self._state.transcript.messages
-            pairs = self._state.context.pairs_of(range(start, upto), messages)
+            pairs = [pair_of(turn, told, context.labels) for turn, told in zip(turns, raw, strict=True)]
             return pairs, *summary.history_request(old, pairs, focus, most=room)
 
         pairs, system, text = await anyio.to_thread.run_sync(prepare)

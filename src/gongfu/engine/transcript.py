@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from gongfu.context.pairing import pair
@@ -10,10 +12,13 @@ from gongfu.core.events import (
     AnyEvent,
     HistoryRepaired,
     MessageAdded,
+    PromptQueued,
     SessionCreated,
     ToolFinished,
+    TurnStarted,
 )
 from gongfu.core.messages import CallPart, Message, ResultPart
+from gongfu.engine.history import History
 
 
 class _Group:
@@ -33,8 +38,8 @@ class Transcript:
     """
 
     def __init__(self) -> None:
-        self._messages: list[Message] = []
-        self._groups: dict[str, _Group] = {}
+        self._messages = History()
+        self._groups: dict[str, _Group] = {}  # of calls that wait for their result, or whose group does
         self.filled = -1  # the place of the tool message that got a result last
         self._own = ""  # a sub-agent's name; in its own session it is the main agent
         self.strays: list[str] = []
@@ -74,11 +79,15 @@ class Transcript:
             return
         group.results[result.call_id] = result
         parts = tuple(group.results[c.id] for c in group.calls if c.id in group.results)
-        self._messages[group.at] = Message(role="tool", parts=parts)
+        self._messages.put(group.at, Message(role="tool", parts=parts))
         self.filled = group.at
+        if len(parts) == len(group.calls):  # a result that comes now is a stray
+            for call in group.calls:
+                if self._groups.get(call.id) is group:
+                    del self._groups[call.id]
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> History:
         """The history in order. Do not change it; with an open call it must not be sent."""
         return self._messages
 
@@ -106,6 +115,22 @@ class Transcript:
         added = tuple(r for r in repair.added if r.call_id not in waiting)
         dropped = tuple(self.strays)
         return HistoryRepaired(added=added, dropped=dropped) if added or dropped else None
+
+
+def transcript_of(events: Iterable[AnyEvent]) -> Transcript:
+    """The transcript alone, from all events of a session."""
+    transcript = Transcript()
+    queued: dict[str, Message] = {}
+    for event in events:
+        transcript.apply(event)
+        match event:
+            case PromptQueued(prompt=prompt, message=message):
+                queued[prompt] = message
+            case TurnStarted(prompt=prompt, blocked=False) if prompt in queued:
+                transcript.apply(MessageAdded(message=queued.pop(prompt)))
+            case _:
+                pass
+    return transcript
 
 
 def without_calls(message: Message) -> Message:
