@@ -449,7 +449,7 @@ async def test_an_opened_session_shows_its_end(tmp_path: Path) -> None:
         assert "› prompt 39\n\nanswer 39\n\n" in text
         assert "prompt 0\n" not in text
         assert text.count("›") < 15
-        assert text.startswith("… earlier turns are not shown\n\n› prompt ")
+        assert text.startswith("\n… earlier turns are not shown\n\n› prompt ")
         assert text.split("\n")[-2:] == [
             f"A title · 40 turns · just now · all of it: gongfu show {session.id}",
             "The last turn did not come to its end; /continue goes on.",

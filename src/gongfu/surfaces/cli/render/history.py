@@ -74,10 +74,13 @@ class History:
                 return "text", self._answer(event.message)
             case ev.TurnFinished():
                 beside = self._spent.take()
-                brief = self._talking and not lines.verbose
-                return "text", "\n".join(lines.closing(event, "", {} if brief else beside).all)
+                return "text", "\n".join(lines.closing(event, "", {} if self._brief else beside).all)
             case _:
                 return "line", self._line(entry)
+
+    @property
+    def _brief(self) -> bool:
+        return self._talking and not self._lines.verbose
 
     def _said(self, message: Message) -> str:
         if message.kind == "note" and not self._lines.verbose:
@@ -122,7 +125,7 @@ class History:
     def _with_session(self, event: ev.ToolFinished, lines: list[str]) -> list[str]:
         """The line of a call that started a sub-agent names the session of that one."""
         child = self._children.get(event.call)
-        if child is None or not lines:
+        if child is None or not lines or self._brief:
             return lines
         return [f"{lines[0]}{self._lines.style.dim(f'  {child.session}')}", *lines[1:]]
 

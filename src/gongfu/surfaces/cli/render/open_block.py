@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gongfu.surfaces.cli.render.blocks import closes, fence_of
-from gongfu.surfaces.cli.render.painted import folded
+from gongfu.surfaces.cli.render.painted import cells, folded
 from gongfu.surfaces.cli.style import Style, clean
 
 _SHOWN = 6000  # characters at the end of a block: more than a third of any screen
@@ -58,6 +58,9 @@ def _words(line: str, columns: int, style: Style, *, symbols: bool) -> list[str]
     if item:
         mark = f"{item[1]} {'•' if symbols else '*'} "
         return folded(mark + _inline(line[item.end() :], style), columns, " " * min(len(mark), columns // 2))
+    if number := re.match(r"(\s*)(\d{1,9})[.)] +(?=\S)", line):
+        mark = f"{number[1]} {style.cyan(number[2])} "
+        return folded(mark + _inline(line[number.end() :], style), columns, " " * min(cells(mark), columns // 2))
     quote = re.match(r" {0,3}> ?", line)
     if quote and symbols:
         return folded(style.dim("▌ ") + _inline(line[quote.end() :], style), columns, "  ")

@@ -55,7 +55,13 @@ def opened(cli: Cli, app: App, session: Session, lines: Lines, *, compact: bool 
         bool(read) and read[0].seq > 1
     )
     rows = [style.dim(say("talk_view.earlier")), ""] if earlier else []
-    rows += [shown, "", *(style.dim(row) for row in _about(app, session, lines.columns, say, whole=not earlier))]
+    rows = [
+        "",
+        *rows,
+        shown,
+        "",
+        *(style.dim(row) for row in _about(app, session, lines.columns, say, whole=not earlier)),
+    ]
     if session.state.interrupted():
         rows.append(style.yellow(say("talk_view.interrupted")))
     return Opened(text=fitted("\n".join(rows), lines.columns), context=_context(read), model=_model(read))
