@@ -12,6 +12,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "no_part": ("no part is picked", "没有选中任何部分"),
     "own": ("Something else", "其他回答"),
     "own_only": ("Your answer", "你的回答"),
+    "typed": ("{label}: ", "{label}："),
     "own_empty": ("type it here", "在此输入"),
     "default": ("default", "默认"),
     "default_is": ("default: {default}", "默认：{default}"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 from prompt_toolkit.data_structures import Size
@@ -58,6 +59,7 @@ class Drawn:
         self.paper = paper
         self.sent = sent
         self._keys = keys
+        self._seen: tuple[Any, list[str]] = (None, [])
 
     def press(self, *keys: str) -> None:
         """Send keys, or text, as a terminal does."""
@@ -67,8 +69,12 @@ class Drawn:
     def alive(self) -> list[str]:
         """The lines that are alive: a dialogue or the input, and what stands around it."""
         drawn = self.screen.app.renderer.last_rendered_screen
-        if drawn is None:
-            return []
+        if drawn is self._seen[0]:
+            return self._seen[1]
+        self._seen = (drawn, self._rows(drawn) if drawn else [])
+        return self._seen[1]
+
+    def _rows(self, drawn: Any) -> list[str]:
         rows = ["".join(drawn.data_buffer[y][x].char for x in range(self.paper.columns)) for y in range(drawn.height)]
         rows = [row.rstrip() for row in rows]
         while rows and not rows[-1]:
@@ -89,7 +95,7 @@ class Drawn:
         """Wait until words are alive on the screen, or something is so."""
         with anyio.move_on_after(5):
             while not (true in self.text if isinstance(true, str) else true()):
-                await anyio.sleep(0.002)
+                await anyio.sleep(0.004)
             return
         raise AssertionError(f"{true!r} did not come; the screen:\n{self.text}")
 

@@ -111,7 +111,7 @@ class Drawing:
         apart = int(spare >= 2)
         if form.parts and spare >= 4:
             blocks[len(form.parts)] = _lowered(blocks[len(form.parts)])
-        lines = [self._style.sgr("90", self._signs.rule * columns)] if spare >= 3 else []
+        lines = [self._style.sgr("90", self._signs.rule * columns)] if spare == 1 or spare >= 3 else []
         lines += [*head, *self._scrolled(body, shown, columns), *[""] * apart]
         above = len(lines)
         search = self._search(columns, above) if form.search else None
@@ -209,25 +209,20 @@ class Drawing:
     def _free(self, columns: int, *, marked: bool) -> Drawn:
         state, style, form = self._state, self._style, self._state.form
         lead = self._lead(form.free_key, len(form.options)) if form.options or form.free_key else ""
-        label = clean(form.free)
-        before = f"{lead}{label}"
+        label, sign = clean(form.free), self._sign(marked=marked)
+        named = self._say("typed", label=label)
         if form.search:
-            text = clip(state.text.strip(), max(8, columns - width(label) - 6))
-            return Drawn(lines=[cut(f"{self._sign(marked=marked)} {style.dim(f'{label}: ')}{text}", columns - 1)])
+            return Drawn(lines=[cut(f"{sign} {style.dim(named)}{state.text.strip()}", columns - 1)])
         if not marked:
-            text = clip(self._veiled(state.text), max(4, columns - width(before) - 6))
-            return Drawn(
-                lines=[f"  {style.dim(lead)}{clip(label, columns - 4 - len(lead))}{f': {text}' if text else ''}"]
-            )
-        colon = f"{before}: "
-        if width(colon) > columns // 2:
-            return self._below(
-                cut(f"{self._sign(marked=True)} {style.dim(lead)}{style.cyan(label)}", columns - 1), columns
-            )
-        rows, row, at = self._typed(columns - 3 - width(colon))
-        head = f"{self._sign(marked=True)} {style.dim(lead)}{style.cyan(label)}: "
-        lines = [head + rows[0], *(" " * (width(colon) + 2) + more for more in rows[1:])]
-        return Drawn(lines=lines, row=row, column=at + (2 + len(colon) if not row else width(colon) + 2), typed=True)
+            text = self._veiled(state.text)
+            return Drawn(lines=[cut(f"  {style.dim(lead)}{named + text if text else label}", columns - 1)])
+        used = width(lead + named)
+        if used > columns // 2:
+            return self._below(cut(f"{sign} {style.dim(lead)}{style.cyan(label)}", columns - 1), columns)
+        rows, row, at = self._typed(columns - 3 - used)
+        lines = [f"{sign} {style.dim(lead)}{style.cyan(named)}{rows[0]}"]
+        lines += (" " * (used + 2) + more for more in rows[1:])
+        return Drawn(lines=lines, row=row, column=at + 2 + (used if row else len(lead + named)), typed=True)
 
     def _below(self, label: str, columns: int) -> Drawn:
         rows, row, at = self._typed(columns - 5)
