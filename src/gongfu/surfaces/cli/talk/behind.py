@@ -25,18 +25,35 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
     """
     with Signals(lambda: end_now(cli.mark)) as signals, signals.calling(talk.face.leave):
         talk.on_turn_end = signals.again
-        async with opened(cli, wanted.opening) as app:
-            await _ask_before(cli, app, wanted)
-            session = await app.session(wanted.session, latest=wanted.latest)
-            talk.begin(app, session, compact=wanted.compact)
-            if wanted.text or wanted.images:
-                talk.submit(Typed(text=wanted.text, images=tuple(map(read_image, wanted.images)), shown=wanted.text))
-            try:
-                await _warm_up()
-                await anyio.sleep_forever()
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await _part(cli, talk)
+        guided = False
+        while True:
+            async with opened(cli, wanted.opening) as app:
+                if not guided and await _guided(cli, talk, app):
+                    guided = True  # there is a model now: open it all anew, with it
+                    continue
+                await _ask_before(cli, app, wanted)
+                session = await app.session(wanted.session, latest=wanted.latest)
+                talk.begin(app, session, compact=wanted.compact)
+                if wanted.text or wanted.images:
+                    images = tuple(map(read_image, wanted.images))
+                    talk.submit(Typed(text=wanted.text, images=images, shown=wanted.text))
+                try:
+                    await _warm_up()
+                    await anyio.sleep_forever()
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await _part(cli, talk)
+
+
+async def _guided(cli: Cli, talk: Talk, app: App) -> bool:
+    """Lead the person to a model where nothing says which works; whether there is one now."""
+    from gongfu.surfaces.cli.model_ways import needs_model
+
+    if app.settings.models.main or app.settings.providers or not needs_model(cli, talk.opening):
+        return False
+    from gongfu.surfaces.cli.talk.first_run import guide  # once on a machine
+
+    return await guide(talk.face, cli, talk.opening.config)
 
 
 async def _ask_before(cli: Cli, app: App, wanted: Wanted) -> None:

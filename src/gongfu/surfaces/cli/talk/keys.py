@@ -36,6 +36,24 @@ class Keys:
         add("c-t")(self._todo)
         add("?", filter=Condition(lambda: not self.screen.editor.text))(self._help)
 
+    def meet(self, screen: Screen) -> None:
+        """The screen is there. The input's own keys go first, so that one of these is laid over them."""
+        self.screen = screen
+        waits = Condition(lambda: not screen.editor.text and self.talk.ready.is_set() and bool(self.talk.session.queue))
+        screen.editor.keys.add("up", filter=waits)(self._take_back)
+
+    def _take_back(self, event: KeyPressEvent) -> None:
+        del event
+
+        async def take() -> None:
+            from gongfu.surfaces.cli.talk.commands.course import take_back
+
+            text = await take_back(self.talk)
+            if text:
+                self.screen.put(text)
+
+        self.talk.start(take)
+
     def _twice(self, key: str) -> bool:
         now = time.monotonic()
         before, self._pressed[key] = self._pressed.get(key, 0.0), now

@@ -6,6 +6,7 @@ import os
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -20,6 +21,7 @@ from gongfu.surfaces.cli.talk.face import Face
 from gongfu.surfaces.cli.talk.talk import Talk
 
 if TYPE_CHECKING:
+    from gongfu.surfaces.cli.talk.past_lines import PastLines
     from gongfu.surfaces.cli.talk.screen import Screen
 
 
@@ -70,16 +72,47 @@ async def _drawn(cli: Cli, talk: Talk, wanted: Wanted) -> int:
 
 
 def _screen(cli: Cli, talk: Talk) -> Screen:
+    from gongfu.surfaces.cli.talk.completing import Completions
     from gongfu.surfaces.cli.talk.editor import Editor
     from gongfu.surfaces.cli.talk.keys import Keys
+    from gongfu.surfaces.cli.talk.menu import menu
     from gongfu.surfaces.cli.talk.screen import Screen, Shown
 
     keys = Keys(talk)
-    editor = Editor(cli, talk.submit)
+    editor = Editor(
+        cli,
+        talk.submit,
+        Completions(talk),
+        menu(lambda: editor.buffer),
+        lambda: talk.running,
+        past=_past(cli),
+        face=lambda: screen,
+    )
     shown = Shown(living=talk.living, status=talk.status, moving=lambda: talk.moving)
     screen = Screen(cli, shown, editor, keys.bindings)
-    keys.screen = screen
+    keys.meet(screen)
     return screen
+
+
+def _past(cli: Cli) -> PastLines:
+    """What was typed before; only what is typed now where there is no home to keep it in."""
+    from gongfu.config.paths import places
+    from gongfu.surfaces.cli.talk.past_lines import PastLines
+
+    try:
+        return PastLines(places(cli.env).home / "prompts.jsonl", str(_root()))
+    except UserError:
+        return PastLines(None)
+
+
+def _root() -> Path:
+    """The folder that is worked in, as far as it can be told before anything is open."""
+    from gongfu.workspace.root import find_root
+
+    try:
+        return find_root(Path())
+    except OSError:  # the folder has gone: opening it says so
+        return Path()
 
 
 async def _live(cli: Cli, talk: Talk, wanted: Wanted, face: Face, run: Callable[[], Awaitable[None]]) -> int:
@@ -107,12 +140,8 @@ def _can_draw(cli: Cli) -> bool:
 
 
 def _greet(cli: Cli) -> None:
-    from pathlib import Path
-
-    from gongfu.workspace.root import find_root
-
     style = cli.out_style
-    root, home = str(find_root(Path())), str(Path.home())
+    root, home = str(_root()), cli.env.get("HOME") or os.devnull
     shown = f"~{root[len(home) :]}" if root == home or root.startswith(home + os.sep) else root
     cli.out.line(f"{style.bold('Gongfu')} {style.dim(__version__)}  {style.dim(shown)}")
     cli.out.line(style.dim(cli.say("talk.hints")))

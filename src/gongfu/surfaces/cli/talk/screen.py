@@ -25,6 +25,7 @@ from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.talk.editor import Editor
 from gongfu.surfaces.cli.talk.face import Pick, Picked
+from gongfu.surfaces.cli.talk.more_keys import more_keys
 from gongfu.surfaces.cli.talk.pen import Pen, takes_escapes
 
 T = TypeVar("T")
@@ -88,7 +89,7 @@ class Screen:
             layout=Layout(self._layout(editing), focused_element=editor.window),
             key_bindings=merge_key_bindings([DynamicKeyBindings(self._stage_keys), _when(keys, editing)]),
             output=self.output,
-            input=create_input(cli.stdin),
+            input=more_keys(create_input(cli.stdin)),
             full_screen=False,
             mouse_support=False,
             style=LOOKS if cli.out_style.color else None,

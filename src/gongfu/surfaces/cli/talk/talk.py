@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.abc
 import anyio.lowlevel
+from anyio import to_thread
 
 from gongfu.core.errors import ProviderFault, UserError, root_of
+from gongfu.core.modes import Bounds
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.style import clean
 from gongfu.surfaces.cli.talk.face import Face, Typed
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.view import View
 
 _SLICE = 0.004  # seconds of work on events after which keys get their turn
+_SHOWN = 2_000  # characters that are kept of a prompt as it was typed, where it was sent otherwise
 _LONG = 10.0  # seconds of a turn after which its end is worth a sign
 
 
@@ -145,12 +148,25 @@ class Talk:
                 if self.session.running and typed.how == "steer" and plain:
                     self.view.steered(typed.text)
                     await self.session.steer(typed.text)
-                else:
+                elif typed.text.startswith("/"):
                     await self.app.prompt(self.session, typed.text, images=typed.images)
+                else:
+                    await self._prompt(typed)
             except (UserError, ProviderFault) as error:
                 self.complain(error)
                 self.face.put(typed.shown or typed.text)
             self.face.wake()
+
+    async def _prompt(self, typed: Typed) -> None:
+        """A plain prompt, with the files and resources that it names; it is shown as it was typed."""
+        text, images, shown = typed.text, typed.images, typed.shown or typed.text
+        if "@" in text:
+            from gongfu.surfaces.cli.talk.commands.custom import whole  # only where something is named
+
+            found = await whole(self, text)
+            text, images = found.prompt, (*images, *found.images)
+        bounds = Bounds(command=shown[:_SHOWN]) if text != shown else None
+        await self.session.prompt(text, images=images, bounds=bounds)
 
     async def interrupt(self) -> None:
         """Stop the newest of what can be stopped, else the turn that runs."""
@@ -224,18 +240,22 @@ class Talk:
                 since = anyio.current_time()
                 async for entry in entries:
                     try:
-                        self._feed(entry)
+                        await self._feed(entry)
                     except Exception as error:  # noqa: BLE001 - what cannot be shown must not end the conversation
                         self.complain(error)
                     if anyio.current_time() - since > _SLICE:
                         await anyio.lowlevel.checkpoint()
                         since = anyio.current_time()
 
-    def _feed(self, entry: ev.Entry) -> None:
+    async def _feed(self, entry: ev.Entry) -> None:
         from gongfu.core import events as ev
 
         event = entry.event
-        self.face.show(self.view.feed(entry, self.face.size[0]))
+        view, columns = self.view, self.face.size[0]
+        if view.heavy(entry):  # the keys get their turn meanwhile
+            self.face.show(await to_thread.run_sync(view.feed, entry, columns))
+        else:
+            self.face.show(view.feed(entry, columns))
         self.face.wake()
         match event:
             case ev.RequestSent():
