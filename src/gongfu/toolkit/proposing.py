@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from gongfu.core.base import Base
-from gongfu.core.display import plan_display
+from gongfu.core.display import plan_display, text_display
 from gongfu.core.errors import ToolFailure
 from gongfu.tools.protocol import CallContext, Outcome
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LONGEST = 40_000
 NO = "no"
+_SAID = 120
 _BEGIN = ("edits", "ask")  # what may run without asking once the plan is approved, where only reading was allowed
 _APPROVE = "approve"
 _YES = ("yes", "y", "ok", _APPROVE)
@@ -63,17 +64,20 @@ async def propose(desk: Desk | None, proposal: Proposal, ctx: CallContext) -> Ou
         return _outcome(
             "Nobody is there to approve it. Present the plan as your answer"
             + (", for only reading is allowed." if reading else ", or go on within what is allowed."),
+            proposal,
             NO,
         )
     chosen, words = _read(answer, options)
     if chosen == NO:
         said = f": {words}" if words else ", and gave no reason"
         todo = "Go on planning; only reading is allowed" if reading else "Do not carry it out; revise it"
-        return _outcome(f"The person did not approve the plan{said}\n{todo}, and propose it anew or ask.", NO)
+        return _outcome(
+            f"The person did not approve the plan{said}\n{todo}, and propose it anew or ask.", proposal, NO, words
+        )
     if reading:
         desk.set_permission(chosen)
     more = f" They add: {words}" if words else ""
-    return _outcome(f"The person approved the plan. Carry it out now.{more}", chosen)
+    return _outcome(f"The person approved the plan. Carry it out now.{more}", proposal, chosen, words)
 
 
 def _read(answer: str, options: tuple[str, ...]) -> tuple[str, str]:
@@ -91,5 +95,8 @@ def _read(answer: str, options: tuple[str, ...]) -> tuple[str, str]:
     return NO, answer.strip()
 
 
-def _outcome(text: str, chosen: str) -> Outcome:
-    return Outcome(text=text, display={"kind": "text", "text": chosen, "summary": chosen})
+def _outcome(text: str, proposal: Proposal, chosen: str, words: str = "") -> Outcome:
+    """The result; its display keeps the plan with what became of it, for the dialogue is gone by then."""
+    said = " ".join(words.split())
+    summary = f"{chosen}: {said[:_SAID]}" if said else chosen
+    return Outcome(text=text, display=text_display(proposal.markdown, summary))
