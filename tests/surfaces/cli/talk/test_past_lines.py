@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gongfu.surfaces.cli.talk.past_lines import LARGEST, MOST, PastLine, PastLines, matching, read_lines
+from gongfu.surfaces.cli.talk.past_lines import LARGEST, MOST, PastLine, PastLines, read_lines
 
 from .typing import a_cli, typing
 
@@ -139,9 +139,11 @@ def test_no_file_at_all(tmp_path: Path, kind: str) -> None:
 
 
 def test_words_are_found_in_any_order_and_case() -> None:
-    lines = [PastLine(text="修复 登录 Bug"), PastLine(text="fix \ufffc", pasted=("a Login page",))]
-    assert matching(lines, "bug 登录") == [lines[0]]
-    assert matching(lines, "LOGIN fix") == [lines[1]]
+    past = PastLines(None)
+    past.add("修复 登录 Bug")
+    past.add("fix \ufffc", ["a Login page"])
+    assert [line.text for line in past.matching("bug 登录")] == ["修复 登录 Bug"]
+    assert [line.text for line in past.matching("LOGIN fix")] == ["fix \ufffc"]
 
 
 async def test_up_and_down_keep_the_draft(tmp_path: Path) -> None:

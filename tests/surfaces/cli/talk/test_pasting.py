@@ -15,7 +15,7 @@ from gongfu.surfaces.cli.images import LARGEST
 from gongfu.surfaces.cli.talk import clip_piece
 from gongfu.surfaces.cli.talk.pasting import Pieces, cleaned, image_paths, is_long
 
-from .typing import a_cli, typing
+from .typing import PASTE, a_cli, typing
 
 pytestmark = pytest.mark.anyio
 
@@ -46,6 +46,52 @@ async def test_what_looks_like_a_piece_is_none() -> None:
         await typist.paste("\U0010f000")  # the character that stands for the first piece
         await typist.type(ENTER)
         assert typist.sent[0].text == LONG + "\U0010f000"
+
+
+async def test_random_keys_among_pieces() -> None:
+    """What is sent is what a model of the same keys holds: each piece counts as one character."""
+    chance = random.Random(7)
+    async with typing() as typist:
+        for _ in range(6):
+            meant: list[str] = []
+            at, keys = 0, list[str]()
+            for number in range(60):
+                match chance.randrange(6):
+                    case 0:
+                        text = f"{number}:" + "界\n" * chance.randint(8, 30)
+                        keys.append(PASTE.format(text.replace("\n", "\r\n")))
+                        meant.insert(at, text)
+                        at += 1
+                    case 1 | 2:
+                        keys.append("w")
+                        meant.insert(at, "w")
+                        at += 1
+                    case 3:
+                        keys.append(BACK)
+                        if at:
+                            at -= 1
+                            del meant[at]
+                    case 4:
+                        keys.append(LEFT)
+                        at = max(0, at - 1)
+                    case _:
+                        keys.append("\x1b[3~")
+                        del meant[at : at + 1]
+            await typist.type("".join(keys), "!", ENTER)
+            meant.insert(at, "!")
+            assert typist.sent[-1].text == "".join(meant)
+
+
+async def test_a_paste_in_many_small_parts() -> None:
+    async with typing() as typist:
+        parser = typist.app.input.vt100_parser  # type: ignore[attr-defined]
+        whole = "a\x1b[200~" + LONG + "\x1b[20x" + "\x1b[201~" + "z\x1b[200~\x1b[201~"
+        for start in range(0, len(whole), 3):
+            parser.feed(whole[start : start + 3])
+        for press in typist.app.input.read_keys():
+            typist.app.key_processor.feed(press)
+        typist.app.key_processor.process_keys()
+        assert typist.editor.pieces.expanded(typist.editor.buffer.text) == "a" + LONG + "z"
 
 
 async def test_backspace_takes_a_piece_at_once_and_undo_brings_it_back() -> None:

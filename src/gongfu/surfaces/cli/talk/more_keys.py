@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 
 _I = TypeVar("_I", bound=Input)
@@ -25,9 +26,33 @@ _MORE = {
 }
 
 
+_END = "\x1b[201~"  # of what is pasted
+
+
 class _Parser(Vt100Parser):
+    """Knows more keys, and takes in what is pasted in time linear in its length."""
+
+    def reset(self, request: bool = False) -> None:
+        self._chunks: list[str] = []
+        self._tail = ""
+        super().reset(request)
+
     def _get_match(self, prefix: str) -> Keys | tuple[Keys, ...] | None:
         return _MORE.get(prefix) or super()._get_match(prefix)
+
+    def feed(self, data: str) -> None:
+        if not self._in_bracketed_paste:
+            super().feed(data)
+            return
+        self._chunks.append(data)
+        seen = self._tail + data
+        if _END not in seen:
+            self._tail = seen[1 - len(_END) :]
+            return
+        pasted, _, rest = "".join(self._chunks).partition(_END)
+        self._chunks, self._tail, self._in_bracketed_paste = [], "", False
+        self.feed_key_callback(KeyPress(Keys.BracketedPaste, pasted))
+        self.feed(rest)
 
 
 def more_keys(source: _I) -> _I:

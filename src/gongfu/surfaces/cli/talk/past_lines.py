@@ -55,6 +55,7 @@ class PastLines:
         self._writing = Lock()
         self._crowded = False
         self._merged: list[PastLine] | None = None
+        self._folded: dict[int, str] = {}  # by the identity of the lines above, which live as long
         self.loaded = path is None
 
     def load(self) -> None:
@@ -62,6 +63,8 @@ class PastLines:
         if self.loaded or self._path is None:
             return
         self._read = read_lines(self._path)
+        for line in self._read:
+            self._fold(line)
         self._crowded = len(self._read) > MOST
         self._merged = None
         self.loaded = True
@@ -80,12 +83,24 @@ class PastLines:
             self._merged = list(seen.values())
         return self._merged
 
+    def matching(self, words: str) -> list[PastLine]:
+        """The lines that hold all `words`, whatever their case, also in what was pasted; the newest first."""
+        wanted = words.casefold().split()
+        return [line for line in self.newest() if (text := self._fold(line)) and all(word in text for word in wanted)]
+
+    def _fold(self, line: PastLine) -> str:
+        if (folded := self._folded.get(id(line))) is None:
+            folded = self._folded[id(line)] = "\n".join((line.text, *line.pasted)).casefold()
+        return folded
+
     def add(self, text: str, pasted: Sequence[str] = ()) -> None:
         """Remember what was sent. It is written by a thread, which the end of the process waits for."""
         line = PastLine(text=text, pasted=tuple(pasted), root=self._root, at=int(time.time()))
         if not text.strip() or (self._own and (self._own[-1].text, self._own[-1].pasted) == (text, line.pasted)):
             return
         self._own.append(line)
+        for gone in self._own[:-MOST]:
+            self._folded.pop(id(gone), None)
         del self._own[:-MOST]
         self._merged = None
         if self._path is not None and line.size <= _LONGEST:
@@ -228,16 +243,3 @@ class Walk:
     def end(self) -> None:
         """What is shown is the draft from now on."""
         self._at, self._lines, self.draft = 0, (), ""
-
-
-def matching(lines: Sequence[PastLine], words: str) -> list[PastLine]:
-    """The lines that hold all `words`, whatever their case, also in what was pasted; in their order."""
-    wanted = words.casefold().split()
-    if not wanted:
-        return list(lines)
-    return [line for line in lines if _holds(line, wanted)]
-
-
-def _holds(line: PastLine, wanted: Sequence[str]) -> bool:
-    text = "\n".join((line.text, *line.pasted)).casefold()
-    return all(word in text for word in wanted)

@@ -15,7 +15,7 @@ from prompt_toolkit.layout.containers import ConditionalContainer
 
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.talk.edit_keys import does
-from gongfu.surfaces.cli.talk.past_lines import PastLine, PastLines, matching
+from gongfu.surfaces.cli.talk.past_lines import PastLine, PastLines
 
 
 class Search:
@@ -89,7 +89,7 @@ class Search:
     def _changed(self) -> None:
         self._at = 0
         words = self.buffer.text
-        self._found = matching(self._past.newest(), words) if words.strip() else ()
+        self._found = self._past.matching(words) if words.strip() else ()
         if self._found:
             self._show(self._found[0])
         else:
