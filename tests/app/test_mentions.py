@@ -21,7 +21,8 @@ async def told(work: Path, text: str, **options: str) -> tuple[str, int]:
         session = await app.session()
         found = await app.mentioned(text, session)
         assert found.prompt.startswith(text)
-        assert found.bounds is None
+        named = found.prompt != text
+        assert (found.bounds.command if found.bounds else "") == (text if named else "")
         return found.prompt[len(text) :], len(found.images)
 
 

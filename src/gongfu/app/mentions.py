@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from gongfu.app.commands import Expanded, include
 from gongfu.core.errors import ToolFailure
+from gongfu.core.modes import Bounds
 
 if TYPE_CHECKING:
     from gongfu.app.app import App
     from gongfu.core.messages import ImagePart
     from gongfu.engine.session import Session
 
+TYPED: Final = 4_000
+"""Characters of what was typed that stand for such a prompt where it is shown."""
 MOST: Final = 20
 """Files that are included with one prompt; further ones stay names."""
 _BEFORE: Final = r"(?<![A-Za-z0-9_@`./])@"
@@ -26,7 +29,8 @@ async def mentioned(app: App, session: Session, text: str) -> Expanded:
     """`text` as it is, and behind it what the files and folders hold that it names; pictures as images.
 
     They are read as a call of the model would read them: by permission (the person may be asked through the session)
-    and bounded. UserError when there is no model that could be told.
+    and bounded. `bounds` then hold what was typed, for those who show the prompt; without a file there are none.
+    UserError when there is no model that could be told.
     """
     paths = _paths(app, text)
     if not paths:
@@ -38,7 +42,9 @@ async def mentioned(app: App, session: Session, text: str) -> Expanded:
         body = await include(app, session, images, path)
         if body is not None:
             held.append(f'<file path="{path}">\n{body}\n</file>')
-    return Expanded(prompt="\n\n".join([text, *held]), images=tuple(images))
+    if not held:
+        return Expanded(prompt=text)
+    return Expanded(prompt="\n\n".join([text, *held]), images=tuple(images), bounds=Bounds(command=text[:TYPED]))
 
 
 def _paths(app: App, text: str) -> list[str]:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from gongfu.app.commands import MOST, Expanded
+from gongfu.app.mentions import TYPED
 from gongfu.core.errors import ToolFailure, UserError
 from gongfu.core.modes import Bounds
 from gongfu.plugins.template import name_words, words_of
@@ -148,7 +147,15 @@ async def whole(talk: Talk, text: str) -> Expanded:
     """
     files = await talk.app.mentioned(text, talk.session)
     told = await with_resources(talk, text)
-    return replace(files, prompt=files.prompt + told.prompt[len(text) :], images=(*files.images, *told.images))
+    prompt = files.prompt + told.prompt[len(text) :]
+    bounds = None if prompt == text else Bounds(command=text[:TYPED])
+    return Expanded(prompt=prompt, images=(*files.images, *told.images), bounds=bounds)
+
+
+async def send_whole(talk: Talk, typed: Typed) -> None:
+    """Send a plain prompt with everything that it names, at once or behind the turn that runs."""
+    found = await whole(talk, typed.text)
+    await talk.session.prompt(found.prompt, images=(*typed.images, *found.images), bounds=found.bounds)
 
 
 async def with_resources(talk: Talk, text: str) -> Expanded:

@@ -119,7 +119,7 @@ async def copy(talk: Talk, args: str) -> None:
             ways.append(by)
     except UserError as error:
         problem = say.told(error.key, error.values)
-    if talk.face.drawn and len(data) <= _MOST:
+    if talk.face.drawn and len(data) <= _MOST and "tmux" not in ways:  # that hands it on itself
         sequence = f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"
         await talk.face.outside(partial(talk.cli.out.write, sequence))
         ways.append(say("talk_tell.copy_terminal"))

@@ -114,9 +114,8 @@ async def _agreed(talk: Talk, seen: Review) -> bool | None:
     if seen.outgrown:
         from gongfu.surfaces.cli.rules_refresh import outgrown_in
 
-        options.append(
-            Option(value="keep", label=say("talk_tell.refresh_keep"), detail=one_line(outgrown_in(seen), 60), key="k")
-        )
+        detail = one_line(outgrown_in(seen), 60)
+        options.insert(0, Option(value="keep", label=say("talk_tell.refresh_keep"), detail=detail, key="k"))
     options.append(Option(value="no", label=say("talk_tell.refresh_no"), key="n"))
     old, new = seen.pinned.fingerprint[:_HASH], seen.live.fingerprint[:_HASH]
     picked = await talk.face.pick(Pick(title=say("rules.refresh_sure", old=old, new=new), options=tuple(options)))

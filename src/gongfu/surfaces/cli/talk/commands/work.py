@@ -228,6 +228,8 @@ async def diff(talk: Talk, args: str) -> None:
         since, changes = await changes_since(talk.app, talk.session.id, args)
     except ToolFailure as failure:
         raise UserError("talk_tell.diff_failed", why=str(failure)) from failure
+    folders = {change.path.rpartition("/")[0] for change in changes}
+    changes = [change for change in changes if change.path not in folders]  # what is in them tells of them
     if not changes:
         talk.note(say("talk_tell.diff_none"))
         return
