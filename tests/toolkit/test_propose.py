@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
-from gongfu.core.events import MessageAdded, PermissionSet, QuestionAsked
+from gongfu.core.events import EpochOpened, MessageAdded, PermissionSet, QuestionAsked
 from gongfu.models.protocol import Request
-from gongfu.models.scripted import Call, Say
+from gongfu.models.scripted import Call, Calls, Say
 from tests.app.cast import Cast, opened, results, run, workplace
 from tests.toolkit.loop import Played, play
 
@@ -192,3 +192,31 @@ async def test_the_model_is_told_only_when_it_changed_and_so_after_a_reload(work
         stored = [e.event for e in app.journal.read(id) if isinstance(e.event, MessageAdded)]
     assert [n.startswith("[Only") for n in notes(cast.asked[""][-1])] == [True, False, True, False]
     assert sum(e.message.id.startswith("reading") for e in stored) == 4
+
+
+async def test_what_is_called_beside_the_proposal_waits_for_the_answer(work: Path) -> None:
+    both = Calls((Call("use_tool", {"name": PLAN[0], "arguments": PLAN[1]}), Call(*WRITE)))
+    for answer, status in (("no", "refused"), ("edits", "done")):
+        cast, person = Cast([both, Say("Done.")]), Person(answer)
+        async with opened(work, cast, permission="plan") as app:
+            person.session = await app.session()
+            await _run(app, person)
+        assert [r.status for r in results(cast.asked[""][-1])] == ["done", status]
+
+
+async def test_after_a_fold_the_model_is_told_again(work: Path) -> None:
+    cast = Cast([Say("Done.")])
+    async with opened(work, cast, permission="plan") as app:
+        session = await app.session()
+        await (await session.prompt("One"))
+        session.set_mode("review")  # opens an epoch with the next request
+        await (await session.prompt("Two"))
+        await (await session.prompt("Three"))
+        await (await session.prompt("Four"))
+        assert [e for e in app.journal.read(session.id) if isinstance(e.event, EpochOpened)]
+        assert [len(notes(request)) for request in cast.asked[""]] == [1, 1, 2, 2]
+        session.set_mode("")
+        await (await session.prompt("Five"))
+        session.set_permission("edits")
+        await (await session.prompt("Six"))
+    assert notes(cast.asked[""][-1])[-1].startswith("[Changes are allowed again")
