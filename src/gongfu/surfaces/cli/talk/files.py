@@ -128,7 +128,9 @@ class _Look:
         if barred is not None and barred(entry.path):
             return
         if folder:
-            waiting.append((here.enter(name), f"{shown}{name}/"))
+            above = str(self._workspace.directory).startswith(entry.path)  # of where relative paths start, likely
+            below = _shown_folder(Path(entry.path), self._workspace) if above else f"{shown}{name}/"
+            waiting.append((here.enter(name), below))
         elif len(self._files) >= self._most:
             self._more = True
         elif is_file(entry, self._workspace) and not (barred and entry.is_symlink() and _leads_to(entry.path, barred)):
@@ -146,8 +148,8 @@ class _Look:
 
 
 def _in_order(files: list[tuple[str, float]], folders: list[str]) -> list[str]:
-    """Paths by preference: what was changed lately (and not with most of the others, as by a checkout), then shorter
-    ones first, names with a leading dot last.
+    """Paths by preference: what was changed lately (and not with most of the others, as by a checkout), then what
+    lies higher and is shorter, names with a leading dot last.
     """
     if not files:
         return folders
@@ -156,11 +158,11 @@ def _in_order(files: list[tuple[str, float]], folders: list[str]) -> list[str]:
     recent = sorted(((changed, path) for path, changed in files if changed > since), reverse=True)[:_RECENT]
     first = [path for _, path in recent]
     before = set(first)
-    by_length: dict[tuple[bool, int], list[str]] = {}
+    by_length: dict[tuple[bool, int, int], list[str]] = {}
     for path in (*folders, *(path for path, _ in files)):  # sorted in small pieces: the keys get their turn
         if path not in before:
             hidden = (path.startswith(".") and not path.startswith("../")) or "/." in path.removeprefix("../")
-            by_length.setdefault((hidden, len(path)), []).append(path)
+            by_length.setdefault((hidden, path.count("/", 0, -1), len(path)), []).append(path)
     for key in sorted(by_length):
         first += by_length[key]
     return first
@@ -198,7 +200,7 @@ def leads_out(workspace: Workspace, typed: str) -> bool:
 
 
 def _shown_folder(top: Path, workspace: Workspace) -> str:
-    """What stands before the paths of files of `top`: "" where relative paths start."""
+    """What stands before the names of what lies in `top`: "" where relative paths start."""
     if top == workspace.directory:
         return ""
     shown = workspace.show(top)

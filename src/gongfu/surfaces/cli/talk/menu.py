@@ -16,7 +16,7 @@ from prompt_toolkit.layout.containers import AnyContainer, ConditionalContainer
 
 from gongfu.surfaces.cli.output import encodable
 from gongfu.surfaces.cli.talk.completing import Completions, Row
-from gongfu.surfaces.cli.width import clip, pad, width
+from gongfu.surfaces.cli.width import NARROW, clip, pad, width
 
 _ROWS = 8
 _SHARE = 3  # of the screen's rows at most one in so many
@@ -127,6 +127,7 @@ class Menu:
         state = None if self._buffer is None else self._buffer.complete_state
         if state is not None and state.complete_index is None:
             self._ask()
+            get_app().invalidate()
 
     # --- how it looks ---
 
@@ -165,7 +166,7 @@ class Menu:
         shown = every[self._top : self._top + most]
         for number, row in enumerate(shown, self._top):
             room = inner - (len(place) if number == self._top + len(shown) - 1 else 0)
-            lines.append(_line(row, room, min(cells, room), number == marked, encoding))
+            lines.append(_line(row, inner, room, min(cells, room), number == marked, encoding))
         if place:
             used = sum(width(part[1]) for part in lines[-1])
             lines[-1].append(("class:dim", " " * max(0, columns - 1 - used - len(place)) + place))
@@ -174,14 +175,17 @@ class Menu:
         return [part for n, line in enumerate(lines) for part in ([("", "\n")] if n else []) + list(line)]
 
 
-def _line(row: object, room: int, cells: int, marked: bool, encoding: str) -> StyleAndTextTuples:
+def _line(row: object, inner: int, room: int, cells: int, marked: bool, encoding: str) -> StyleAndTextTuples:
     if not isinstance(row, Row):
         return []
     style = "class:marked" if marked and row.kind != "hint" else ""
     sign = encodable("›", encoding) if style else " "
-    label = encodable(row.label, encoding)
+    label = encodable(_label(row, inner), encoding)
     label = clip_left(label, cells) if row.kind == "path" else clip(label, cells)
-    parts: StyleAndTextTuples = [(style, f"{sign} "), (style, label)]
+    name, usage = label, ""
+    if row.kind == "command":
+        name, usage = label[: (label + " ").index(" ")], label[(label + " ").index(" ") :]
+    parts: StyleAndTextTuples = [(style, f"{sign} {name}"), ("class:dim", usage)]
     left = room - cells - 2
     if row.about and left >= _ABOUT:
         parts += [("", pad("", cells - width(label) + 2)), ("class:dim", clip(encodable(row.about, encoding), left))]
@@ -191,10 +195,15 @@ def _line(row: object, room: int, cells: int, marked: bool, encoding: str) -> St
 def _label_cells(rows: Sequence[object], room: int) -> int:
     """The column of the labels: as wide as they need, but where something is said about them it has its place, too."""
     known = [row for row in rows if isinstance(row, Row)]
-    widest = max((width(row.label) for row in known), default=0)
+    widest = max((width(_label(row, room)) for row in known), default=0)
     if not any(row.about for row in known) or room - int(room * _LABEL) - 2 < _ABOUT:
         return min(widest, room)
     return min(widest, max(int(room * _LABEL), 1))
+
+
+def _label(row: Row, inner: int) -> str:
+    """How it is called; where there is little room a command without what it takes."""
+    return row.label.partition(" ")[0] if row.kind == "command" and inner < NARROW - 3 else row.label
 
 
 def clip_left(text: str, cells: int) -> str:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from anyio import to_thread
@@ -112,7 +113,8 @@ class Offers:
             try:
                 command = commands[name] = files.get(name)
             except UserError as error:
-                reason = one_line(say.told(error.key, error.values), _ABOUT)
+                short = {**error.values, "file": Path(str(error.values.get("file", ""))).name}
+                reason = one_line(say.told(error.key, short), _ABOUT)
                 offers.append(Offer(value=name, label=name, about=say("talk_menu.wrong_file", reason=reason)))
                 continue
             about = command.zh if say.language == "zh" and command.zh else command.description

@@ -121,6 +121,8 @@ def search(blocks: Sequence[Block], query: str, limit: int) -> list[str]:
     q = fold(query).removeprefix("./")
     if not q:
         return [path for block in blocks[: 1 + limit // _BLOCK] for path in block.paths][:limit]
+    if "\n" in q:
+        return []
     ranker = Ranker(q)
     ranks: dict[tuple[int, int], int] = {}
 
