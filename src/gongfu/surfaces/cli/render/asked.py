@@ -6,6 +6,7 @@ from gongfu.core import events as ev
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.style import clean, one_line
 
+_LASTING = ("session", "project")
 _GRANTS = ("allow", "session", "project")
 
 
@@ -14,12 +15,14 @@ class Asked:
 
     The line of a call tells what was answered to the model's question, and why the call was refused, so an answer has a
     line of its own only when there is no such line: for a consent, for what a sub-agent asks, and for one that time
-    decided. With `live` what a person answers is left out, since they saw it as they typed it.
+    decided. With `live` what a person answers is left out, since they saw it as they typed it; where it is `gone` then
+    again with its dialogue, what reaches further than one call is told, and what a sub-agent was told.
     """
 
-    def __init__(self, lines: Lines, *, live: bool) -> None:
+    def __init__(self, lines: Lines, *, live: bool, gone: bool = False) -> None:
         self.lines = lines
         self._live = live
+        self._gone = gone
         self._open: dict[str, ev.QuestionAsked] = {}
 
     def follow(self, event: ev.AnyEvent) -> str:
@@ -36,7 +39,8 @@ class Asked:
 
     def _tells(self, asked: ev.QuestionAsked | None, answered: ev.QuestionAnswered) -> bool:
         if self._live and answered.by == "person":
-            return False
+            far = answered.answer.partition(":")[0] in _LASTING and asked is not None and asked.about == "permission"
+            return self._gone and asked is not None and (far or bool(asked.agent))
         if asked is None or asked.agent or answered.by == "timeout":
             return True
         return asked.about == "permission" and answered.answer.partition(":")[0] in _GRANTS

@@ -13,7 +13,7 @@ from gongfu.surfaces.cli.render.numbers import duration, money, tokens
 from gongfu.surfaces.cli.render.summary import singular, told
 from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style, clean, laid_open, one_line
-from gongfu.surfaces.cli.width import clip, width, wrap
+from gongfu.surfaces.cli.width import NARROW, clip, width, wrap
 
 _ITEM_MARKS = {"pending": "☐", "in_progress": "▶", "done": "☑", "cancelled": "✗"}
 _INDENT = "  "
@@ -84,7 +84,8 @@ class Lines(Base, frozen=True):
         text = one_line(started.title or _arguments(started.arguments))
         if started.name == "todo":
             text = told(text, self.speech)
-        return f"  {clip(text, max(_TITLE, cells - 3))}" if text and text != started.name else ""
+        least = _TITLE if not self.columns or self.columns >= NARROW else _TITLE // 2
+        return f"  {clip(text, max(least, cells - 3))}" if text and text != started.name else ""
 
     def _outcome(self, finished: ev.ToolFinished, *, exited: bool) -> str:
         status = finished.result.status

@@ -6,7 +6,9 @@ import re
 
 from gongfu.surfaces.cli.render.blocks import closes, fence_of
 from gongfu.surfaces.cli.render.painted import cells, folded
+from gongfu.surfaces.cli.render.table import table
 from gongfu.surfaces.cli.style import Style, clean
+from gongfu.surfaces.cli.width import width
 
 _SHOWN = 6000  # characters at the end of a block: more than a third of any screen
 
@@ -29,8 +31,14 @@ def standing(text: str, columns: int, rows: int, style: Style, *, symbols: bool 
 
 def plainly(text: str, columns: int, style: Style, *, symbols: bool = True) -> str:
     """A whole text drawn in the same cheap way, where a thorough one would take too long."""
-    rows, fence = list[str](), ""
-    for line in text.strip().split("\n"):
+    rows, fence, cut = list[str](), "", list[str]()
+    for line in [*text.strip().split("\n"), ""]:
+        if not fence and line.startswith("|"):
+            cut.append(line)
+            continue
+        if cut:
+            rows += _table(cut, columns, style, symbols=symbols)
+            cut = []
         if fence and closes(line, fence):
             fence = ""
         elif not fence and (begun := fence_of(line)):
@@ -39,7 +47,20 @@ def plainly(text: str, columns: int, style: Style, *, symbols: bool = True) -> s
             rows += _code(line, columns)
         else:
             rows += _words(_laid(line), columns, style, symbols=symbols)
-    return "\n".join(rows)
+    return "\n".join(rows).rstrip()
+
+
+def _table(lines: list[str], columns: int, style: Style, *, symbols: bool) -> list[str]:
+    """A table with its columns lined up, where it has the room; else its lines as they are."""
+    cells_of = [[cell.strip() for cell in _laid(line).strip().strip("|").split("|")] for line in lines]
+    rule = len(cells_of) > 1 and all(re.fullmatch(r":?-+:?", cell) for cell in cells_of[1])
+    plain = [[re.sub(r"\*\*|`", "", cell) for cell in row] for row in (cells_of[:1] + cells_of[2:])]
+    if rule and len({len(row) for row in plain}) == 1:
+        rows = table(plain)
+        if max(map(width, rows)) < columns:
+            line = style.dim(("─" if symbols else "-") * max(map(width, rows)))
+            return [f" {style.bold(rows[0])}", f" {line}", *(f" {row}" for row in rows[1:])]
+    return [row for line in lines for row in _words(_laid(line), columns, style, symbols=symbols)]
 
 
 def _laid(line: str) -> str:

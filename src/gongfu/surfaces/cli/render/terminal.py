@@ -52,7 +52,7 @@ class Terminal:
         self.groups = Groups(lines, compact=compact and not quiet)
         self._spent = Spent()
         self.agents = Agents(lines)
-        self._asked = Asked(lines, live=True)
+        self._asked = Asked(lines, live=True, gone=talking)
         self._waiting: tuple[str, float] | None = None  # what for, and since when
         self._last = "text" if talking else ""  # the kind of what was finished last: "" nothing, "text", "line"
         self._shown = ""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PAGE, _PAGES = 96, 4  # entries that are read at a time, and how often
 _LEAST, _MOST = 24, 70  # rows that are shown
-_FINE = 3000  # characters of Markdown that are drawn thoroughly
+_FINE = 1200  # characters of Markdown that are drawn thoroughly
 _DAY = 86400.0
 
 
