@@ -80,3 +80,21 @@ def test_no_word_of_the_log_is_left_in_chinese() -> None:
 
 def test_an_answer_from_a_newer_version_is_shown_as_it_is() -> None:
     assert "→ always (you)" in again(talk("always", "person", agent="agent-1"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "about", "agent", "said"),
+    [
+        ("allow", "permission", "", ""),
+        ("session:1,3", "permission", "", "? shell  touch z → allowed for this session (only parts 1,3) (you)\n"),
+        ("project", "permission", "", "? shell  touch z → allowed for this project (you)\n"),
+        ("deny: no", "permission", "", ""),
+        ("deny: no", "permission", "reviewer", "? reviewer: shell  touch z → refused: no (you)\n"),
+        ("blue", "question", "", ""),
+        ("session", "question", "", ""),
+    ],
+)
+def test_where_a_dialogue_is_gone_what_lasts_is_told(answer: str, about: str, agent: str, said: str) -> None:
+    terminal = Terminal(lines(), talking=True)
+    shown = "".join(terminal.feed(one, 80) for one in talk(answer, "person", about=about, agent=agent))
+    assert shown.strip() == said.strip()

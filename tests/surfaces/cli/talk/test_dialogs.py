@@ -320,6 +320,15 @@ async def test_a_plan_is_read_and_approved_or_not() -> None:
                 await on.until("step 59")
                 await asked.press(*keys)
                 assert await asked.answer() == answer, keys
+        await on.until(lambda: on.finished.count("step 59") == len(PLANS))  # it stays to be read
+
+
+async def test_keys_behind_an_answer_are_no_further_answer() -> None:
+    async with question(permission()) as asked:
+        asked.on.press("no, yes", ENTER)
+        assert await asked.answer() == "deny"
+        await asked.on.until(lambda: "Yes" not in asked.on.text)
+        assert asked.on.sent == []
 
 
 # --- choices and lines ---

@@ -143,6 +143,8 @@ class _Dialogue:
     # --- keys ---
 
     def _finish(self, chosen: Chosen | None) -> None:
+        if self.done.is_set():  # further keys of the same moment
+            return
         self.chosen = chosen
         self.done.set()
 

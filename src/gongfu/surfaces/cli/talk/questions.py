@@ -140,6 +140,8 @@ async def _plan(screen: Screen, question: QuestionAsked) -> str:
     make = partial(plan_form, screen.cli, question)
     form = await to_thread.run_sync(make, screen.size[0])
     chosen = await held(screen, form, patience=PATIENCE, refit=make)
+    title = screen.cli.out_style.bold(form.head[0])
+    screen.show("\n".join(("", title, "", *form.body, "")))  # it can still be read while it is carried out
     if chosen is None:
         return question.default or "no"
     return chosen.value or (f"no: {chosen.text}" if chosen.text else "no")
