@@ -87,7 +87,7 @@ def converse(cli: Cli, values: dict[str, Any], asked: Asked | None = None) -> in
     from gongfu.surfaces.cli.talk.opening import converse as talk
 
     wanted = Wanted(
-        opening=_opening(cli, values, ""),
+        opening=opening_of(values, answers="no" if values["yes"] else "ask"),
         session=asked.session,
         latest=asked.latest,
         text=asked.text,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from gongfu.app import App, Session
+from gongfu.surfaces.cli.ask import somebody
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.drive import Signals, end_now
 from gongfu.surfaces.cli.images import read_image
@@ -25,6 +26,8 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
     """
     with Signals(lambda: end_now(cli.mark)) as signals, signals.calling(talk.face.leave):
         talk.on_turn_end = signals.again
+        if wanted.opening.answers == "ask":
+            cli.person = somebody(cli)
         guided = False
         while True:
             async with opened(cli, wanted.opening) as app:

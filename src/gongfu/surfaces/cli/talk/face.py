@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
 
 from gongfu.core.base import Base
-from gongfu.core.events import QuestionAsked
-from gongfu.core.messages import ImagePart
+
+if TYPE_CHECKING:
+    from gongfu.core.events import QuestionAsked
+    from gongfu.core.messages import ImagePart
 
 T = TypeVar("T")
 

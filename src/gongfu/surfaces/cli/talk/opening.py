@@ -49,7 +49,7 @@ def converse(cli: Cli, wanted: Wanted) -> int:
         from gongfu.surfaces.cli.ask import somebody
         from gongfu.surfaces.cli.talk.plain import Plain
 
-        person = cli.person or somebody(cli)
+        person = somebody(cli)
         if person is None:
             raise UserError("cli.no_task")
         face = Plain(cli, talk, person)

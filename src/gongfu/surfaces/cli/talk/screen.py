@@ -6,7 +6,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from prompt_toolkit.application import Application
@@ -21,12 +21,14 @@ from prompt_toolkit.output import ColorDepth, Output, create_output
 from prompt_toolkit.styles import Style as Looks
 
 from gongfu.core.base import Base
-from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.talk.editor import Editor
 from gongfu.surfaces.cli.talk.face import Pick, Picked
 from gongfu.surfaces.cli.talk.more_keys import more_keys
 from gongfu.surfaces.cli.talk.pen import Pen, takes_escapes
+
+if TYPE_CHECKING:
+    from gongfu.core.events import QuestionAsked
 
 T = TypeVar("T")
 

@@ -12,7 +12,6 @@ import anyio.lowlevel
 from anyio import to_thread
 
 from gongfu.core.errors import ProviderFault, UserError, root_of
-from gongfu.core.modes import Bounds
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.style import clean
 from gongfu.surfaces.cli.talk.face import Face, Typed
@@ -165,6 +164,8 @@ class Talk:
 
             found = await whole(self, text)
             text, images = found.prompt, (*images, *found.images)
+        from gongfu.core.modes import Bounds  # not before the first screen
+
         bounds = Bounds(command=shown[:_SHOWN]) if text != shown else None
         await self.session.prompt(text, images=images, bounds=bounds)
 
