@@ -65,6 +65,10 @@ async def test_what_failed_loses_nothing(tmp_path: Path) -> None:
         await edit_outside(Stub(), "one", {"PATH": "/nowhere"})
 
 
+async def test_ctrl_c_in_the_editor_is_its_own(tmp_path: Path) -> None:
+    assert await edit_outside(Stub(), "one", script(tmp_path, 'kill -INT $PPID; echo two >> "$2"')) == "one\ntwo"
+
+
 def test_windows_of_their_own_are_waited_for() -> None:
     assert editor_of({"VISUAL": "code", "EDITOR": "vi"}) == (["code", "--wait"], "VISUAL")
     assert editor_of({"EDITOR": "code -w"}) == (["code", "-w"], "EDITOR")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -25,7 +26,27 @@ async def edit_outside(face: Outside, text: str, env: Mapping[str, str]) -> str 
     UserError when there is no editor, when it failed, or when what it wrote cannot be read. The file is private and is
     removed, unless the editor failed after something was written: then it stays and the error names it.
     """
-    return await face.outside(lambda: _edited(text, env))
+    with _uninterrupted():
+        return await face.outside(lambda: _edited(text, env))
+
+
+@contextmanager
+def _uninterrupted() -> Generator[None]:
+    """Ctrl-C in the editor is meant for it alone, though the terminal sends it to this process, too."""
+    import signal
+
+    def nothing(*_: object) -> None:
+        """A function, as what is ignored would be ignored by the editor as well."""
+
+    try:
+        before = signal.signal(signal.SIGINT, nothing)
+    except ValueError:  # not the main thread: nobody presses Ctrl-C there
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _edited(text: str, env: Mapping[str, str]) -> str | None:

@@ -9,13 +9,15 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import has_focus
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, Window
 from prompt_toolkit.layout.containers import ConditionalContainer
 
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.talk.edit_keys import does
 from gongfu.surfaces.cli.talk.past_lines import PastLine, PastLines
+from gongfu.surfaces.cli.talk.pasting import cleaned
 
 
 class Search:
@@ -61,6 +63,11 @@ class Search:
         add("escape", eager=True)(does(self._back))
         for key in ("c-c", "c-g"):
             add(key)(does(self._back))
+        add("c-d")(does(self.buffer.delete))  # it would leave the conversation
+
+        @add(Keys.BracketedPaste)
+        def _(event: KeyPressEvent) -> None:
+            self.buffer.insert_text(" ".join(cleaned(event.data).split()))
 
     def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
         del line, wrapped

@@ -203,7 +203,7 @@ def read_piece(piece: Piece) -> None:
     from gongfu.surfaces.cli.images import read_image
 
     path = os.path.expanduser(piece.path)  # noqa: PTH111 - pathlib raises where there is no home
-    if not os.path.exists(path):  # noqa: PTH110 - for names that no path can have, too
+    if not os.path.isfile(path):  # noqa: PTH113 - for names that no path can have, too
         return
     piece.image = read_image(path)
     piece.path = str(Path(path).absolute())
