@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import anyio
 
-from gongfu.config import edit
 from gongfu.config.load import Flags, load, settings_file
 from gongfu.config.paths import Places, places
 from gongfu.config.settings import Provider
 from gongfu.core.base import Base
 from gongfu.core.errors import ProviderFault, Unauthorized, Unreachable, UserError
-from gongfu.models.build import Endpoint, endpoint_of, info_of, list_models, remote
-from gongfu.models.detect import chat_models, survey
 from gongfu.models.keys import filed_keys, find_key
 from gongfu.models.known import CLOUD, SERVERS, Known, address_in, api_of, known, model_in
-from gongfu.models.local.download import is_pulled
 from gongfu.models.local.models import KNOWN, find_model
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.keyfile import write_key
 from gongfu.surfaces.cli.options import Opening
+
+if TYPE_CHECKING:
+    from gongfu.models.build import Endpoint
 
 SECONDS = 15.0  # that a check may take
 LOOK_SECONDS = 2.0  # that looking for local servers may take
@@ -84,6 +82,8 @@ def needs_model(cli: Cli, opening: Opening) -> bool:
         return False
     if settings.models.main or settings.providers or filed:
         return False
+    from gongfu.models.local.download import is_pulled  # where nothing was said yet
+
     named = any(address_in(cli.env, one) or any(cli.env.get(k, "").strip() for k in one.keys) for one in CLOUD)
     served = any(address_in(cli.env, one) for one in SERVERS)
     return not (named or served or any(is_pulled(found, model.name) for model in KNOWN))
@@ -101,6 +101,9 @@ def clouds(language: str) -> tuple[Known, ...]:
 
 async def ways(cli: Cli, found: Places) -> list[Way]:
     """What is here already: keys, the models of local servers, the embedded model. At most two seconds."""
+    from gongfu.models.detect import survey  # a conversation looks into this module each time it begins
+    from gongfu.models.local.download import is_pulled
+
     say = cli.say
     there: list[Way] = []
     for provider in CLOUD:
@@ -144,6 +147,8 @@ async def find_models(cli: Cli, found: Places, candidate: Candidate) -> tuple[Ca
     UserError, a sentence for the person, when it cannot be reached or does not take the key. An endpoint that works
     but has no list gives [].
     """
+    from gongfu.models.build import list_models  # once on a machine
+
     first: ProviderFault | None = None
     for one in _with_version(candidate):
         try:
@@ -167,6 +172,7 @@ async def check(cli: Cli, found: Places, candidate: Candidate, listed: Iterable[
     """
     if candidate.model in listed and candidate.provider not in _OPEN_LISTS:
         return
+    from gongfu.models.build import info_of, remote  # the same
     from gongfu.models.finding import Probe
     from gongfu.models.retry import RetryPolicy
 
@@ -187,6 +193,9 @@ def keep(found: Places, candidate: Candidate, config: str = "") -> None:
     """Write the choice down: the key into the key file (mode 0600), the rest into the settings; models.main last.
     UserError, with nothing changed in the settings, when that cannot be.
     """
+    from gongfu.config import edit  # the same
+    from gongfu.surfaces.cli.keyfile import write_key
+
     name = f"providers.{candidate.provider}.base_url"
     if candidate.key:
         write_key(found, candidate.provider, candidate.key)
@@ -203,6 +212,8 @@ def keep(found: Places, candidate: Candidate, config: str = "") -> None:
 
 def able(listed: Iterable[str]) -> tuple[str, ...]:
     """The names among those listed that can chat, the likely choices first; all of them when none looks so."""
+    from gongfu.models.detect import chat_models  # the same
+
     names = list(listed)
     return chat_models(names) or tuple(names)
 
@@ -249,6 +260,8 @@ def _with_version(candidate: Candidate) -> list[Candidate]:
 
 
 def _endpoint(cli: Cli, found: Places, candidate: Candidate) -> Endpoint:
+    from gongfu.models.build import endpoint_of  # the same
+
     builtin = known(candidate.provider)
     given = None
     if candidate.key or candidate.base_url:

@@ -21,7 +21,7 @@ from gongfu.surfaces.cli.style import Style, clean
 from gongfu.surfaces.cli.talk.face import Face, Option, Pick
 from gongfu.surfaces.cli.width import clip, wrap
 
-__all__ = ["guide", "needs_model"]
+__all__ = ["ask_language", "guide", "needs_model"]
 
 _PASTE, _ADDRESS, _PULL, _TYPE = "+key", "+address", "+pull", "+type"
 _REFRESH = 0.5  # seconds between two looks at a download
@@ -37,6 +37,28 @@ async def guide(face: Face, cli: Cli, config: str = "") -> bool:
     return await _Guide(face, cli, config).run()
 
 
+async def ask_language(face: Face, cli: Cli, config: str = "") -> None:
+    """Ask for the language, speak it and write it down, where neither an option, the settings nor the locale say it."""
+    told = cli.wanted_language or cli.env.get("GONGFU_LANGUAGE") or steps.noted_language(places(cli.env), cli, config)
+    silent = locale_of(cli.env).partition(".")[0] in ("", "C", "POSIX")
+    if told or not silent or not _can_show(cli, "语言"):
+        return
+    options = (Option(value="en", label="English"), Option(value="zh", label="简体中文"))
+    picked = await face.pick(Pick(title="Language / 语言", options=options))
+    if picked is None:
+        return
+    cli.speak("zh" if picked.value == "zh" else "en")
+    try:
+        edit.set_value(places(cli.env), "language", picked.value, config=config)
+    except UserError as error:
+        _complain(face, cli, error)
+
+
+def _complain(face: Face, cli: Cli, error: UserError) -> None:
+    rows = "\n  ".join(wrap(clean(cli.say.told(error.key, error.values)), face.size[0] - 3))
+    face.show(f"{cli.out_style.red('✗')} {rows}")
+
+
 class _Guide:
     def __init__(self, face: Face, cli: Cli, config: str) -> None:
         self._face = face
@@ -49,7 +71,7 @@ class _Guide:
         return self._cli.out_style
 
     async def run(self) -> bool:
-        await self._language()
+        await ask_language(self._face, self._cli, self._config)
         say = self._cli.say
         self._face.show(f"\n{self._style.bold(say('setup.first_head'))}\n{self._style.dim(say('setup.first_intro'))}")
         while True:
@@ -74,32 +96,7 @@ class _Guide:
             self._wrong(error)
 
     def _wrong(self, error: UserError) -> None:
-        text = clean(self._cli.say.told(error.key, error.values))
-        rows = "\n  ".join(wrap(text, self._face.size[0] - 3))
-        self._face.show(f"{self._style.red('✗')} {rows}")
-
-    async def _language(self) -> None:
-        """Ask for the language where nothing says which it is."""
-        told = (
-            self._cli.wanted_language
-            or self._cli.env.get("GONGFU_LANGUAGE")
-            or steps.noted_language(self._found, self._cli, self._config)
-        )
-        if told or locale_of(self._cli.env).partition(".")[0] not in ("", "C", "POSIX"):
-            return
-        options = [Option(value="en", label="English")]
-        if _can_show(self._cli, "简体中文"):
-            options.append(Option(value="zh", label="简体中文"))
-        if len(options) == 1:
-            return
-        picked = await self._face.pick(Pick(title="Language / 语言", options=tuple(options)))
-        if picked is None:
-            return
-        self._cli.speak("zh" if picked.value == "zh" else "en")
-        try:
-            edit.set_value(self._found, "language", picked.value, config=self._config)
-        except UserError as error:
-            self._wrong(error)
+        _complain(self._face, self._cli, error)
 
     async def _way(self) -> Way | None:
         """The way that the person chooses; None when they want none now."""
