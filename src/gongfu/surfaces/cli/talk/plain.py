@@ -33,6 +33,7 @@ class Plain:
         self._left = anyio.Event()
         self._mine = anyio.Lock()  # held by who reads the terminal
         self._reading: anyio.CancelScope | None = None
+        self.waiting = 0  # who else is to read
         self._ready = ""
 
     # --- Face ---
@@ -131,7 +132,8 @@ class Plain:
             ended = False
             async with self._mine:
                 with anyio.CancelScope() as self._reading:  # given up when somebody else is to read
-                    ended = await self._one()
+                    if not self.waiting:
+                        ended = await self._one()
                 self._reading = None
             if ended:
                 self._left.set()
@@ -172,8 +174,12 @@ class _Alone:
         self._face = face
 
     async def __aenter__(self) -> None:
+        self._face.waiting += 1
         self._face.stop_reading()
-        await self._face.mine.acquire()
+        try:
+            await self._face.mine.acquire()
+        finally:
+            self._face.waiting -= 1
 
     async def __aexit__(self, *_: object) -> None:
         self._face.mine.release()
