@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-PIECE = 24  # lines of a fence or a list after which it is drawn in pieces
+PIECE = 16  # lines of a fence or a list after which it is drawn in pieces
 
 
 _STARTS = "#`~>-*+_=|:<0123456789"

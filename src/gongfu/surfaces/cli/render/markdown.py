@@ -43,6 +43,11 @@ class MarkdownStream:
             done += self._piece()
         return done
 
+    @property
+    def further(self) -> bool:
+        """Whether the open block goes on where the one before it ended."""
+        return self._further
+
     def _may_end(self, *, newline: bool = False) -> bool:
         """Look at the lines that have come; whether one of them may have ended the block."""
         ends = False
@@ -120,13 +125,18 @@ class MarkdownStream:
 
 
 def _cut_in_fence(lines: list[str], start: int, fence: str) -> int:
-    """The line before which a fence is cut: between two that are not empty, so that no empty one gets lost; 0: none."""
+    """The line before which a fence is cut: an empty one where there is any, and not inside quoted text, for its
+    colours are found piece by piece; 0: none.
+    """
     if any(closes(line, fence) for line in lines[start + 1 : -1]):
         return 0
-    for at in range(len(lines) - 2, start + 2, -1):
-        if lines[at].strip() and lines[at - 1].strip():
+    places = [at for at in range(len(lines) - 2, start + 2, -1) if lines[at - 1].strip()]
+    apart = [at for at in places if not lines[at].strip() and at > start + PIECE // 3]
+    for at in (*apart, *places):
+        before = "\n".join(lines[start:at])
+        if before.count('"""') % 2 == 0 and before.count("'''") % 2 == 0:
             return at
-    return 0
+    return places[0] if places and len(lines) > PIECE * 3 else 0
 
 
 def _cut_in_list(lines: list[str], start: int) -> int:

@@ -105,12 +105,15 @@ class Alive:
         left -= len(words) + airy
         todo = _todo(waiting, min(max(1, left - 2), left), columns, lines, running=bool(turn))
         left -= len(todo)
-        text = standing(self._open, columns, left - airy, lines.style, symbols=self._symbols)
+        goes_on = airy and self._terminal.markdown.further  # no gap inside a fence of which a part stands above
+        text = standing(self._open, columns, left - airy + goes_on, lines.style, symbols=self._symbols)
         body = text or self._working(now, columns, left, lines)
         if not (body or turn or todo or words):
             return []
         middle = [""] if airy and text and turn else []
-        return ([""] if airy else []) + body + middle + ([turn] if turn else []) + todo + words
+        return (
+            ([""] if airy and not (text and goes_on) else []) + body + middle + ([turn] if turn else []) + todo + words
+        )
 
     @property
     def _open(self) -> str:
