@@ -217,8 +217,12 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "first_done": ("{ref} works and is your model now.", "{ref} 可用，已设为你的模型。"),
     "first_later": (
-        "No model is chosen yet. `gongfu init` asks again.",
-        "尚未选择模型。`gongfu init` 会再次询问。",
+        "No model is chosen yet. The next start asks again.",
+        "尚未选择模型。下次启动时会再次询问。",
+    ),
+    "first_variable": (
+        "{variable} in the environment goes before this key; take it out to use the new one.",
+        "环境变量 {variable} 优先于此密钥；要使用新密钥请先移除它。",
     ),
     "first_keep": ("Write it down all the same?", "仍然写入吗？"),
     # --- reference

@@ -15,7 +15,7 @@ from gongfu.config.paths import Places, places
 from gongfu.config.settings import Provider
 from gongfu.core.base import Base
 from gongfu.core.errors import ProviderFault, Unauthorized, Unreachable, UserError
-from gongfu.models.keys import filed_keys, find_key
+from gongfu.models.keys import filed_keys, find_key, variables_of
 from gongfu.models.known import CLOUD, SERVERS, Known, address_in, api_of, known, model_in
 from gongfu.models.local.models import KNOWN, find_model
 from gongfu.surfaces.cli.cli import Cli
@@ -191,23 +191,34 @@ async def check(cli: Cli, found: Places, candidate: Candidate, listed: Iterable[
 
 def keep(found: Places, candidate: Candidate, config: str = "") -> None:
     """Write the choice down: the key into the key file (mode 0600), the rest into the settings; models.main last.
-    UserError, with nothing changed in the settings, when that cannot be.
+    UserError, with everything as it was, when that cannot be.
     """
     from gongfu.config import edit  # the same
+    from gongfu.config.files import write_private
     from gongfu.surfaces.cli.keyfile import write_key
 
     name = f"providers.{candidate.provider}.base_url"
-    if candidate.key:
-        write_key(found, candidate.provider, candidate.key)
-    if candidate.base_url:
-        edit.set_value(found, name, candidate.base_url, config=config)
+    keys = found.keys.read_bytes() if candidate.key and found.keys.exists() else None
     try:
+        if candidate.key:
+            write_key(found, candidate.provider, candidate.key)
+        if candidate.base_url:
+            edit.set_value(found, name, candidate.base_url, config=config)
         edit.set_value(found, "models.main", candidate.ref, config=config)
     except UserError:
-        if candidate.base_url:
-            with suppress(UserError):
+        with suppress(UserError):
+            if candidate.base_url:
                 edit.unset_value(found, name, config=config)
+        if keys is not None:
+            write_private(found.keys, keys)
+        elif candidate.key:
+            found.keys.unlink(missing_ok=True)
         raise
+
+
+def overriding(cli: Cli, provider: str) -> str:
+    """The variable whose key goes before one in the key file; "" for none."""
+    return next((name for name in variables_of(provider) if cli.env.get(name, "").strip()), "")
 
 
 def able(listed: Iterable[str]) -> tuple[str, ...]:

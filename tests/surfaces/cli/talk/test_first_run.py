@@ -180,6 +180,30 @@ async def test_a_key_of_the_environment_is_checked_too(env: dict[str, str], serv
     assert not places(env).keys.exists()
 
 
+@pytest.mark.parametrize("there", ["", '"openai": "sk-other-012345"\n'])
+async def test_where_it_cannot_be_written_all_stays_as_it_was(env: dict[str, str], server: Server, there: str) -> None:
+    env |= {"DEEPSEEK_BASE_URL": server.url}
+    found = places(env)
+    found.ensure()
+    found.config.write_text("models: [")
+    if there:
+        found.keys.write_text(there)
+        found.keys.chmod(0o600)
+    ways = ("+key", "deepseek", None, None)
+    taken, face = await guided(env, *ways, lines=(KEY, None))
+    assert not taken
+    assert "config.yaml" in face.text
+    assert settings(env) == "models: ["
+    assert (found.keys.read_text() if found.keys.exists() else "") == there
+
+
+async def test_a_variable_that_goes_before_a_pasted_key_is_named(env: dict[str, str], server: Server) -> None:
+    env |= {"DEEPSEEK_BASE_URL": server.url, "DEEPSEEK_API_KEY": "sk-old-0123456789"}
+    taken, face = await guided(env, "+key", "deepseek", lines=(KEY,))
+    assert taken
+    assert "DEEPSEEK_API_KEY in the environment goes before" in face.text
+
+
 @pytest.mark.parametrize("path", ["", "/v1", "/v1/"])
 async def test_an_own_address(env: dict[str, str], server: Server, path: str) -> None:
     taken, _ = await guided(env, "+address", "other", lines=(server.url + path, KEY))

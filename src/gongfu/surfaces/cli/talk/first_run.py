@@ -169,6 +169,8 @@ class _Guide:
                     self._wrong(error)  # a key is easily cut short: it can be pasted again at once
                     continue
                 if ref:
+                    if variable := steps.overriding(self._cli, provider.name):
+                        self._face.show(self._style.yellow(say("setup.first_variable", variable=variable)))
                     return ref
 
     async def _model(self, candidate: Candidate, listed: Sequence[str]) -> str:
