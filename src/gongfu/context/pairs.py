@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -134,23 +134,33 @@ class PairStore:
     """The pairs of a session, oldest first: at most 50. When one more comes, the oldest 30 leave."""
 
     def __init__(self) -> None:
-        self._pairs: list[Pair] = []
+        self._pairs: dict[int, Pair | Callable[[], Pair]] = {}
 
     def add(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
         """Take in `pairs`; those that left on that account, oldest first. A turn that is already there is replaced."""
         left: list[Pair] = []
         for pair in pairs:
-            self._pairs = [p for p in self._pairs if p.turn != pair.turn]
-            self._pairs.append(pair)
-            if len(self._pairs) > CAPACITY:
-                left.extend(self._pairs[:LEAVING])
-                del self._pairs[:LEAVING]
+            left.extend(map(_made, self._put(pair.turn, pair)))
         return tuple(left)
+
+    def later(self, turn: int, make: Callable[[], Pair]) -> None:
+        """Take in the pair of a turn, which is made when it is asked for."""
+        self._put(turn, make)
+
+    def _put(self, turn: int, pair: Pair | Callable[[], Pair]) -> list[Pair | Callable[[], Pair]]:
+        self._pairs.pop(turn, None)
+        self._pairs[turn] = pair
+        return [self._pairs.pop(t) for t in list(self._pairs)[:LEAVING]] if len(self._pairs) > CAPACITY else []
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """What is kept, oldest first."""
-        return tuple(self._pairs)
+        self._pairs = {turn: _made(pair) for turn, pair in self._pairs.items()}
+        return tuple(map(_made, self._pairs.values()))
+
+
+def _made(pair: Pair | Callable[[], Pair]) -> Pair:
+    return pair if isinstance(pair, Pair) else pair()
 
 
 # --- showing them ------------------------------------------------------------------------------------------------

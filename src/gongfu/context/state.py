@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from gongfu.context.view import View
+from gongfu.core.base import Base
 from gongfu.core.messages import Message
 from gongfu.core.told import BatchLabelled, EpochOpened, Omitted, RulesJoined, RulesPinned, SummaryFailed, SummaryMade
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _KEPT = 80  # pairs of one fold that can find a place in the store
+_GIVEN_UP = 3  # summaries that failed in a row
 
 
 class ContextState:
@@ -47,7 +50,7 @@ class ContextState:
         self.remoded = False  # another work mode was chosen, and no epoch has begun since
         self.told_rules = ""  # the fingerprint in the newest receipt since rules were pinned last
         self.delivered: set[str] = set()
-        self.absent: list[Omitted] = []
+        self._absent: list[_Range] = []
         self.key_absent = False
 
     def turn_started(self, at: int) -> None:
@@ -89,14 +92,26 @@ class ContextState:
         self.left_out.update(event.calls)
         fresh = [turn for turn in event.moved if turn not in self.moved]
         if fresh:
-            self.pairs.add(self.pairs_of(fresh[-_KEPT:], transcript))
+            self._keep_pairs(fresh[-_KEPT:], transcript)
         self.moved.update(fresh)
         self.summary, self.chain = event.summary, event.chain
         self.key_absent = self.key_absent or event.key_absent
         self.risen, self.refreshed, self.remoded = event.rules, False, False
-        self.absent += _gone(event)
+        self._absent = _joined(self._absent, event)
         self.view.open(event, transcript, self.labels)
         self.opened = event
+
+    @property
+    def absent(self) -> list[Omitted]:
+        """What the epochs dropped, range by range, as receipts list it."""
+        return [
+            Omitted(
+                id=f"u{r.start}" if r.end - r.start <= 2 else f"u{r.start}..u{r.end - 1}",
+                reason=r.reason,
+                tokens=r.tokens,
+            )
+            for r in self._absent
+        ]
 
     @property
     def pairs(self) -> PairStore:
@@ -106,6 +121,16 @@ class ContextState:
 
             self._pairs = PairStore()
         return self._pairs
+
+    def _keep_pairs(self, turns: Sequence[int], transcript: Sequence[Message]) -> None:
+        """Turns become pairs; of most, when a session is opened, no pair is ever asked for."""
+        from gongfu.context.pairs import pair_of  # only in a fold
+
+        for turn in turns:
+            if turn < len(self.turns):
+                told = self.turn(turn, transcript)
+                labels = {c.id: self.labels[c.id] for m in told for c in m.calls if c.id in self.labels}
+                self.pairs.later(turn, partial(pair_of, turn, told, labels))
 
     def pairs_of(self, turns: Iterable[int], transcript: Sequence[Message]) -> list[Pair]:
         """The pairs of the turns of these numbers."""
@@ -119,7 +144,9 @@ class ContextState:
         made = self.made.get("history")
         while self._settled < len(self.turns) and self._settled in self.moved:
             self._settled += 1
-        turn = self._settled if made is None else min(self._settled, made.upto)
+        turn = self._settled
+        if made is not None and self.failures < _GIVEN_UP:  # one that lags far behind reads them again
+            turn = max(min(turn, made.upto), turn - _KEPT)
         return self.turns[turn] if turn < len(self.turns) else 0
 
     def turn(self, number: int, transcript: Sequence[Message]) -> Sequence[Message]:
@@ -137,10 +164,28 @@ def _by_ids(event: EpochOpened) -> EpochOpened:
     return replace(event, dropped=(), sizes=(), kept=(), shortened=(), thinking=0, moved=(), shown=(), calls={})
 
 
-def _gone(event: EpochOpened) -> list[Omitted]:
-    """What an epoch drops, range by range, as receipts list it."""
+class _Range(Base, frozen=True, gc=False):
+    """Messages from number `start` on, before `end`, that were dropped."""
+
+    start: int
+    end: int
+    reason: str
+    tokens: int
+
+
+def _joined(before: Sequence[_Range], event: EpochOpened) -> list[_Range]:
+    """What was dropped so far, with what an epoch drops: neighbours that went for the same reason are one."""
     reason = "moved" if event.moved else "folded"
-    return [
-        Omitted(id=f"u{start}" if end - start <= 2 else f"u{start}..u{end - 1}", reason=reason, tokens=size)
+    fresh = (
+        _Range(start=start, end=end, reason=reason, tokens=size)
         for (start, end), size in zip(event.dropped, event.sizes, strict=False)
-    ]
+    )
+    joined: list[_Range] = []
+    for dropped in sorted((*before, *fresh), key=lambda r: r.start):
+        last = joined[-1] if joined else None
+        if last is not None and last.end == dropped.start and last.reason == dropped.reason:
+            tokens = last.tokens + dropped.tokens
+            joined[-1] = _Range(start=last.start, end=dropped.end, reason=last.reason, tokens=tokens)
+        else:
+            joined.append(dropped)
+    return joined

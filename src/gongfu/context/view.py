@@ -20,6 +20,8 @@ from gongfu.core.messages import (
 )
 from gongfu.core.told import EpochOpened
 
+_MANY = 200
+
 
 class View:
     """The messages of the next request, without its tail: the head (summary, pairs, note), then what is live.
@@ -91,7 +93,9 @@ class View:
         self.messages = [*heads, *(slot.shown for slot in self.slots)]
 
     def _forget(self) -> None:
-        """Calls that are not shown any more are neither masked nor cut."""
+        """Calls that are not shown any more are neither masked nor cut; looked at when there are many."""
+        if len(self.masked) + len(self._trimmed) + len(self._shrunk) < len(self.slots) + _MANY:
+            return
         shown = {call.id for slot in self.slots for call in slot.shown.calls}
         self.masked &= shown
         self._trimmed &= shown

@@ -134,9 +134,11 @@ class SessionState:
             case _:
                 self._course(event)
 
-    def let_go(self) -> None:
+    def let_go(self, *, loading: bool = False) -> None:
         """After a fold: free the messages of turns that moved away, save what is shown of them."""
         context = self.context
+        if not loading and context.moved:
+            _ = context.pairs.pairs  # they are made, and hold no messages
         shown = {slot.at for slot in context.view.slots}
         self.transcript.messages.let_go(context.settled(), shown)
 

@@ -99,9 +99,10 @@ class EventStream:
             self._state.at = entry.time
             self._state.apply(entry.event)
             if isinstance(entry.event, EpochOpened):
-                self._state.let_go()
+                self._state.let_go(loading=True)
             self.last = entry.seq
             count += 1
+        self._state.let_go()
         return count
 
     def _follow_partial(self, event: AnyEvent) -> None:
