@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from gongfu.core.base import Base
 from gongfu.core.events import QuestionAsked
@@ -19,6 +19,14 @@ WORDS = {
     "n": "deny", "no": "deny", "否": "deny", "不": "deny", "": "deny",
 }  # fmt: skip
 """What may be typed as the answer to a permission."""
+
+
+class Answerer(Protocol):
+    """Somebody who can be asked: by lines that they type, or by dialogues."""
+
+    async def answer(self, question: QuestionAsked) -> str:
+        """Show the question and wait for an answer, in the words that `Session.answer` takes."""
+        ...
 
 
 class Asked(Base, frozen=True):

@@ -19,7 +19,7 @@ MARK = "GONGFU_CALL"
 
 if TYPE_CHECKING:
     from gongfu.config.settings import Settings
-    from gongfu.surfaces.cli.ask import Person
+    from gongfu.surfaces.cli.answers import Answerer
 
 
 @asynccontextmanager
@@ -57,7 +57,7 @@ class Cli:
         # the form of the result, known before the command line is understood: what is wrong with it comes in that form
         self.form = "json" if "--json" in flags else "stream" if "--stream-json" in flags else ""
         self.session = ""  # the session, once there is one
-        self.person: Person | None = None
+        self.person: Answerer | None = None
         self.settings: Settings | None = None  # once they are known: their keys are kept out of reports
         self.mark = new_id("x")
         self.shows: Callable[[str], None] | None = None  # where lines go while the screen is drawn

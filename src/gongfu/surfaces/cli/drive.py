@@ -25,7 +25,7 @@ from gongfu.core.modes import Bounds
 from gongfu.surfaces.cli.screens import Screen
 
 if TYPE_CHECKING:
-    from gongfu.surfaces.cli.ask import Person
+    from gongfu.surfaces.cli.answers import Answerer
 
 _FRAME = 0.06  # seconds between two redraws
 
@@ -42,7 +42,7 @@ class Task(Base, frozen=True):
 class Drive:
     """One turn of a session on a screen; `person` answers questions when somebody is there."""
 
-    def __init__(self, session: Session, screen: Screen, person: Person | None) -> None:
+    def __init__(self, session: Session, screen: Screen, person: Answerer | None) -> None:
         self._session = session
         self._screen = screen
         self._person = person
@@ -101,7 +101,7 @@ class Drive:
                 case _:
                     pass
 
-    async def _ask(self, person: Person, question: ev.QuestionAsked, scope: anyio.CancelScope) -> None:
+    async def _ask(self, person: Answerer, question: ev.QuestionAsked, scope: anyio.CancelScope) -> None:
         self._screen.pause()
         try:
             with scope:

@@ -59,7 +59,8 @@ def show_effects(cli: Cli, found: Sequence[Effect], root: str, *, trusted: bool 
     """List what would take effect, one line each, with what could steer a terminal made visible."""
     out = cli.out if cli.out.tty or not cli.err.tty else cli.err
     style = cli.out_style if out is cli.out else cli.err_style
-    out.line(style.bold(cli.say("trust.here_takes_effect" if trusted else "trust.here_would", path=one_line(root))))
+    show = cli.shows or out.line  # above what is drawn, where there is such a thing
+    show(style.bold(cli.say("trust.here_takes_effect" if trusted else "trust.here_would", path=one_line(root))))
     columns = cli.size()[0] if out.tty else 0
     for effect in found[:_MOST]:
         kind = cli.say(f"trust.kind_{effect.kind}")
@@ -67,9 +68,9 @@ def show_effects(cli: Cli, found: Sequence[Effect], root: str, *, trusted: bool 
         new = f" {style.yellow(cli.say('trust.new'))}" if effect.new else ""
         name, runs = one_line(laid_open(effect.name), _WIDEST), one_line(laid_open(effect.runs), _WIDEST)
         if runs and columns and width(f"  {kind} {name}  {runs} {cli.say('trust.new')}") >= columns:
-            out.line(f"  {painted} {name}{new}")
-            out.line("\n".join(f"    {style.cyan(row)}" for row in wrap(runs, max(20, columns - 5)) if row))
+            show(f"  {painted} {name}{new}")
+            show("\n".join(f"    {style.cyan(row)}" for row in wrap(runs, max(20, columns - 5)) if row))
         else:
-            out.line(f"  {painted} {name}{f'  {style.cyan(runs)}' if runs else ''}{new}")
+            show(f"  {painted} {name}{f'  {style.cyan(runs)}' if runs else ''}{new}")
     if len(found) > _MOST:
-        out.line(f"  {cli.say('trust.more', count=len(found) - _MOST)}")
+        show(f"  {cli.say('trust.more', count=len(found) - _MOST)}")

@@ -127,6 +127,7 @@ PERMISSIONS = [
     (["1", "2", "3", "s", "n"], "n", ALL, 3),  # nothing is picked, so nothing can be remembered
     (["p", "n"], "n", FEW, 0),  # was not offered
     (["4", "5", "n"], "n", ALL, 3),
+    (["1", "n"], "n", ALL, 0),  # a number is no answer, for it may be meant for a part
     (["w", "x", ESC, "y"], "y", ALL, 0),
 ]
 
@@ -285,6 +286,14 @@ async def test_a_question_takes_an_option_own_words_or_its_default() -> None:
             async with asking_on(on, lambda: on.screen.answer(ask(options, default=default))) as asked:  # noqa: B023
                 await asked.press(*keys)
                 assert await asked.answer() == answer, keys
+
+
+async def test_a_question_of_the_program_itself_takes_its_options_only() -> None:
+    ours = QuestionAsked(question="trust", about="question", text="Trust it?", options=("Yes", "No"), default="No")
+    async with question(ours) as asked:
+        assert "Something else" not in asked.on.text
+        await asked.press("3", "x", ENTER)
+        assert await asked.answer() == "No"
 
 
 async def test_the_time_that_is_left_is_shown_and_the_engine_decides_at_its_end() -> None:

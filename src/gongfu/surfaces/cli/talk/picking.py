@@ -180,7 +180,7 @@ class Choosing:
         if self.form.parts:
             self.toggle(number - 1)
             return None
-        if not 0 < number <= min(9, len(self.rows)):
+        if any(option.key for option in self.form.options) or not 0 < number <= min(9, len(self.rows)):
             return None
         self.at = number - 1
         return None if self.typing else self.take()
