@@ -142,12 +142,12 @@ async def test_more_than_the_project_asks_for_is_confirmed_with_what_it_asks_for
         assert talk.session.permission == "edits"
         await talk.do("/permission plan")  # what the project wants is not asked about
         assert talk.session.permission == "plan"
-        assert await cycle(talk) == "plan"  # a key does not loosen it by the way
+        assert cycle(talk) == "plan"  # a key does not loosen it by the way
 
 
 async def test_a_key_goes_through_the_permissions(work: Path) -> None:
     async with conversation(work, Cast([Say("x")])) as talk:
-        assert [await cycle(talk) for _ in range(4)] == ["edits", "plan", "auto", "ask"]
+        assert [cycle(talk) for _ in range(4)] == ["edits", "plan", "auto", "ask"]
 
 
 async def test_grants_are_listed_and_taken_back(work: Path) -> None:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.talk import Talk
 
 _TWICE = 1.5  # seconds in which a second press counts as one of two
-PERMISSIONS = ("ask", "edits", "plan", "auto")
 
 
 class Keys:
@@ -97,10 +96,9 @@ class Keys:
         del event
         if not self.talk.ready.is_set():
             return
-        now = self.talk.session.permission
-        at = PERMISSIONS.index(now) if now in PERMISSIONS else -1
-        self.talk.session.set_permission(PERMISSIONS[(at + 1) % len(PERMISSIONS)])
-        self.screen.wake()
+        from gongfu.surfaces.cli.talk.commands.choices import cycle  # when the key is first pressed
+
+        cycle(self.talk)
 
     def _clear(self, event: KeyPressEvent) -> None:
         del event

@@ -284,13 +284,13 @@ async def permit(talk: Talk, wanted: Mode) -> bool:
     return True
 
 
-async def cycle(talk: Talk) -> Mode:
+def cycle(talk: Talk) -> Mode:
     """The next permission of those that a key goes through; what is freer than the project asks for is passed over."""
     now = talk.session.permission
     at = CYCLE.index(now) if now in CYCLE else -1
     for step in range(1, len(CYCLE) + 1):
         wanted = CYCLE[(at + step) % len(CYCLE)]
-        if not await anyio.to_thread.run_sync(loosens, talk.app, wanted):
+        if not loosens(talk.app, wanted):
             talk.session.set_permission(wanted)
             break
     talk.face.wake()

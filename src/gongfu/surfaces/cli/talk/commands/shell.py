@@ -14,6 +14,7 @@ from gongfu.core.messages import user
 from gongfu.surfaces.cli.render.numbers import duration
 from gongfu.surfaces.cli.style import clean, one_line
 from gongfu.surfaces.cli.talk.hand import ByHand
+from gongfu.surfaces.cli.width import wrap
 
 if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.talk import Talk
@@ -103,7 +104,7 @@ async def _pour(talk: Talk, hand: ByHand) -> None:
 
 
 def _head(talk: Talk, command: str) -> str:
-    first, *more = clean(command).split("\n")
+    first, *more = wrap(clean(command), max(8, talk.face.size[0] - 3))
     return "\n".join(["", f"{talk.cli.out_style.cyan('!')} {first}", *(f"  {row}" for row in more)])
 
 
