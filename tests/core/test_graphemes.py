@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gongfu.core.graphemes import cut
+from gongfu.core.graphemes import after, before, cut
 
 WHOLE = ["é", "👨‍👩‍👧", "👍🏽", "🇩🇪", "각", "한", "❤️", "क्ष", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "中", "a"]
 
@@ -36,3 +36,20 @@ def test_never_longer_and_always_a_beginning_of_whole_characters(chars: list[str
         kept += char
     got = cut(text, limit)
     assert got == kept or (not kept and got == text[:limit])
+
+
+@given(st.lists(st.sampled_from(WHOLE), max_size=20))
+def test_ways_there_and_back_stop_at_the_same_places(chars: list[str]) -> None:
+    text = "".join(chars)
+    there, at = [0], 0
+    while at < len(text):
+        at = after(text, at)
+        there.append(at)
+    back = [at]
+    while at:
+        at = before(text, at)
+        back.append(at)
+    assert back[::-1] == there
+    assert all(cut(text, place) == text[:place] for place in there)
+    assert after(text, len(text)) == len(text)
+    assert before(text, 0) == 0

@@ -27,13 +27,13 @@ async def test_enter_sends_and_tab_queues_while_a_turn_runs() -> None:
         assert typist.text == ""
 
 
-@pytest.mark.parametrize("key", ["\x1b\r", "\n", "\x1b[13;2u", "\x1b[27;2;13~", "\x1b[13;5u", "\\\r"])
-async def test_a_new_line(key: str) -> None:
+async def test_a_new_line() -> None:
     async with typing() as typist:
-        await typist.type("one", key, "two")
-        assert (typist.text, typist.sent) == ("one\ntwo", [])
-        await typist.type(ENTER)
-        assert typist.sent[0].text == "one\ntwo"
+        for key in ("\x1b\r", "\n", "\x1b[13;2u", "\x1b[27;2;13~", "\x1b[13;5u", "\\\r"):
+            await typist.type("one", key, "two")
+            assert (typist.text, typist.sent) == ("one\ntwo", []), key
+            await typist.type(ENTER)
+            assert typist.sent.pop().text == "one\ntwo"
 
 
 async def test_an_even_number_of_backslashes_sends() -> None:
@@ -52,13 +52,15 @@ async def test_keys_of_emacs() -> None:
         assert typist.text == "one two "
 
 
-@pytest.mark.parametrize("char", ["👨‍👩‍👧", "é", "🇨🇳", "👍🏽", "字", "각"])
-async def test_what_looks_like_one_character_is_one(char: str) -> None:
+async def test_what_looks_like_one_character_is_one() -> None:
     async with typing() as typist:
-        await typist.type(f"a{char}b", LEFT, BACK)
-        assert typist.text == "ab"
-        await typist.type("\x15\x0b", f"a{char}b", LEFT, LEFT, "x", RIGHT, "y", LEFT, LEFT, DEL)
-        assert typist.text == "axyb"
+        for char in ("👨‍👩‍👧", "e\u0301", "🇨🇳", "👍🏽", "字", "\u1100\u1161\u11a8"):
+            await typist.type(f"a{char}b", LEFT, BACK)
+            assert typist.text == "ab", char
+            typist.editor.clear()
+            await typist.type(f"a{char}b", LEFT, LEFT, "x", RIGHT, "y", LEFT, LEFT, DEL)
+            assert typist.text == "axyb", char
+            typist.editor.clear()
 
 
 async def test_at_most_half_the_screen() -> None:
