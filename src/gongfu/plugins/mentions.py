@@ -17,8 +17,8 @@ _CJK: Final = "\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af
 _START: Final = rf"(?<![@`./+\\-])(?<![^\W{_CJK}])@"
 _BARE: Final = r"[\w.~/\-]+"
 _END: Final = ".,:;!?"
-_MENTION: Final = re.compile(rf"{_START}(?:\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'|(?P<bare>{_BARE}))")
-_OPEN: Final = re.compile(
+_MENTION: Final = rf"{_START}(?:\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'|(?P<bare>{_BARE}))"
+_OPEN: Final = (
     rf"{_START}(?:\"(?P<double>[^\"\n]*)|'(?P<single>[^'\n]*)"
     r"|(?P<bare>[^\s\"'`@，。；：！？、（）《》“”‘’]*))\Z"
 )
@@ -34,7 +34,7 @@ class Mention(Base, frozen=True):
 
 def mentions(text: str) -> Iterator[Mention]:
     """What a text names, in order. Whether there are such files is for the caller to see."""
-    for match in _MENTION.finditer(text):
+    for match in re.finditer(_MENTION, text) if "@" in text else ():
         path, end = _path(match), match.end()
         if match.lastgroup == "bare":
             bare = path.rstrip(_END)
@@ -45,7 +45,7 @@ def mentions(text: str) -> Iterator[Mention]:
 
 def unfinished(before: str) -> Mention | None:
     """The mention that is being typed at the end of `before`, with what there is of its path; None for none."""
-    match = _OPEN.search(before)
+    match = re.search(_OPEN, before) if "@" in before else None
     return Mention(path=_path(match), start=match.start(), end=len(before)) if match else None
 
 

@@ -26,8 +26,8 @@ class Ranker:
         self.query = query
         self._parts = query.split("/") if "/" in query else []
         self._words = tuple(f"{mark}{query}" for mark in "/_-. ([")
-        steps = [f"[^{re.escape(c)}]*{re.escape(c)}" for c in query]
-        self.scattered: Callable[[str], object] = re.compile("".join(steps), re.DOTALL).match
+        steps = [f"[^{re.escape(c)}]*+{re.escape(c)}" for c in query]
+        self.scattered: Callable[..., object] = re.compile("".join(steps), re.DOTALL).match
 
     def rank(self, path: str) -> int | None:
         """0 for the best fit, more for a worse one; None for a path that does not fit.
@@ -88,7 +88,7 @@ class Ranker:
 class Block:
     """Some paths, ready to be looked through."""
 
-    __slots__ = ("_at", "_names", "_names_at", "masks", "paths", "text")
+    __slots__ = ("_at", "_masks", "_names", "_names_at", "paths", "text")
 
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths = tuple(paths)
@@ -96,7 +96,7 @@ class Block:
         names = [p[p.rfind("/", 0, len(p) - 1) + 1 :] for p in folded]
         self.text, self._at = _joined(folded)
         self._names, self._names_at = _joined(names)
-        self.masks = [_mask(path) for path in folded]
+        self._masks = [_mask(path) for path in folded]
 
     def line(self, number: int) -> str:
         """A path, folded."""
@@ -105,6 +105,12 @@ class Block:
     def named(self, beginning: str) -> Iterator[int]:
         """The numbers of paths whose names begin so."""
         return _hits(self._names, self._names_at, f"\n{beginning}")
+
+    def scattered(self, query: str, fits: Callable[..., object]) -> Iterator[int]:
+        """The numbers of paths in which the letters of a query stand in their order, as `Ranker.scattered` says."""
+        wanted, text, at = _mask(query), self.text, self._at
+        may = [n for n, mask in enumerate(self._masks) if mask & wanted == wanted]
+        return (n for n in may if fits(text, at[n], at[n + 1] - 1))
 
     def with_text(self, piece: str) -> Iterator[int]:
         """The numbers of paths in which `piece` is."""
@@ -137,29 +143,34 @@ def search(blocks: Sequence[Block], query: str, limit: int) -> list[str]:
     def begins(block: Block) -> Iterator[int]:
         return block.with_text(f"\n{q}") if "/" in q else block.named(q)
 
+    every = list(enumerate(blocks))
+    holding = [(index, block) for index, block in every if q in block.text]  # most words are in few
     if "/" not in q:
-        take(_each(blocks, lambda b: b.named(f"{q}\n")), limit)
-        take(_each(blocks, lambda b: b.named(f"{q}/\n")), limit)
-        take(_each(blocks, lambda b: b.named(f"{q}.")), limit)
-    take(_each(blocks, begins), _ENOUGH)
+        take(_each(holding, lambda b: b.named(f"{q}\n")), limit)
+        take(_each(holding, lambda b: b.named(f"{q}/\n")), limit)
+        take(_each(holding, lambda b: b.named(f"{q}.")), limit)
+    take(_each(holding, begins), _ENOUGH)
     if sum(rank <= 2 for rank in ranks.values()) < limit:  # otherwise nothing that fits less can come in
-        take(_each(blocks, lambda b: b.with_text(f"\n{q}")), limit)
-        take(_each(blocks, lambda b: b.with_text(f"/{q}")), limit)
-        take(_each(blocks, lambda b: b.with_text(q)), _ENOUGH)
+        take(_each(holding, lambda b: b.with_text(f"\n{q}")), limit)
+        take(_each(holding, lambda b: b.with_text(f"/{q}")), limit)
+        take(_each(holding, lambda b: b.with_text(q)), _ENOUGH)
     if len(q) > 1 and sum(rank <= 4 for rank in ranks.values()) < limit:
-        take(_each(blocks, lambda b: _scattered(b, q, ranker)), _ENOUGH)
+        take(_weakly(every, q, ranker), _ENOUGH)
     best = sorted(ranks, key=lambda key: (ranks[key], key))[:limit]
     return [blocks[block].paths[number] for block, number in best]
 
 
-def _each(blocks: Sequence[Block], hits: Callable[[Block], Iterator[int]]) -> Iterator[tuple[int, int]]:
-    return ((index, number) for index, block in enumerate(blocks) for number in hits(block))
+def _weakly(blocks: Sequence[tuple[int, Block]], query: str, ranker: Ranker) -> Iterator[tuple[int, int]]:
+    """What may fit though the query is not in it."""
+    if not query.endswith("/"):
+        yield from _each(blocks, lambda b: b.scattered(query, ranker.scattered))
+    elif last := query[:-1].rpartition("/")[2]:  # what lies in folders that begin so
+        yield from _each(blocks, lambda b: b.with_text(f"\n{last}"))
+        yield from _each(blocks, lambda b: b.with_text(f"/{last}"))
 
 
-def _scattered(block: Block, query: str, ranker: Ranker) -> Iterator[int]:
-    wanted, fits, line = _mask(query), ranker.scattered, block.line
-    may = [n for n, mask in enumerate(block.masks) if mask & wanted == wanted]
-    return (n for n in may if fits(line(n)))
+def _each(blocks: Sequence[tuple[int, Block]], hits: Callable[[Block], Iterator[int]]) -> Iterator[tuple[int, int]]:
+    return ((index, number) for index, block in blocks for number in hits(block))
 
 
 def _joined(lines: Sequence[str]) -> tuple[str, array[int]]:
