@@ -1,4 +1,4 @@
-"""Files that a plain prompt names: `@path`, or `@"a path with spaces"`."""
+"""Files that a plain prompt names, put behind it; see `plugins.mentions` for how they are named."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from gongfu.app.commands import Expanded, include
 from gongfu.core.errors import ToolFailure
 from gongfu.core.modes import Bounds
+from gongfu.plugins.mentions import mentions
 
 if TYPE_CHECKING:
     from gongfu.app.app import App
@@ -18,11 +19,8 @@ TYPED: Final = 4_000
 """Characters of what was typed that stand for such a prompt where it is shown."""
 MOST: Final = 20
 """Files that are included with one prompt; further ones stay names."""
-_BEFORE: Final = r"(?<![A-Za-z0-9_@`./])@"
-_MENTION: Final = (
-    rf'{_BEFORE}(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"`@:,;!?()<>\[\]{{}}|，。；：！？、（）]++)(?!:\S))'
-)
 _ASCII: Final = r"[\x21-\x7e]+"
+_END: Final = ".,:;!?"
 
 
 async def mentioned(app: App, session: Session, text: str) -> Expanded:
@@ -49,14 +47,13 @@ async def mentioned(app: App, session: Session, text: str) -> Expanded:
 
 def _paths(app: App, text: str) -> list[str]:
     """What is named and exists, each once, in its order."""
-    if "@" not in text:
-        return []
     found: dict[str, None] = {}
-    for match in re.finditer(_MENTION, text):
-        given = match["quoted"] or match["plain"]
-        head = re.match(_ASCII, given)  # words of a language without spaces may follow at once
-        tries = (given, given.rstrip(".'"), head[0].rstrip(".'") if head else "")
-        path = next((one for one in dict.fromkeys(tries) if one and _exists(app, one)), "")
+    for mention in mentions(text):
+        if re.match(r":\S", text[mention.end : mention.end + 2]):
+            continue  # a resource of a server
+        head = re.match(_ASCII, mention.path)  # words of a language without spaces may follow at once
+        tries = (mention.path, head[0].rstrip(_END) if head else "")
+        path = next((one for one in tries if one and _exists(app, one)), "")
         if path:
             found[path] = None
     return list(found)

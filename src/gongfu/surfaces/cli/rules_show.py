@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.options import Opening
-from gongfu.surfaces.cli.width import wrap
+from gongfu.surfaces.cli.width import NARROW, clip, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -156,9 +156,12 @@ def drawn(
     )  # fmt: skip
     names = ["rule", "configured", "delivered", "tokens", "scope", "hash"]
     rows = [[say(f"rules.head_{name}") for name in names], *(_row(cli, seen, line) for line in lines)]
-    shown = table(rows, columns=columns, right=(3,), spare=(5, 4))
-    yield dim(shown[0])
-    yield from shown[1:]
+    if 0 < columns < NARROW:
+        yield from _stacked(rows, columns, dim)
+    else:
+        shown = table(rows, columns=columns, right=(3,), spare=(5, 4))
+        yield dim(shown[0])
+        yield from shown[1:]
     for path, reason in pinned.ignored:
         yield from tell(f"rules.ignored_{reason}", path=path)
     for strong, weak in pinned.conflicts:
@@ -168,6 +171,15 @@ def drawn(
     if seen.other:
         yield from tell("rules.other", paint=dim, session=seen.other)
     yield from tell("rules.legend", paint=dim)
+
+
+def _stacked(rows: Sequence[Sequence[str]], columns: int, dim: Callable[[str], str]) -> Iterator[str]:
+    """A table in a narrow window: the name of a rule, and below it the rest."""
+    (_, _, *heads), *rules = rows
+    for rule, duty, *values in rules:
+        yield clip(rule, columns)
+        told = [duty, *(f"{head.lower()} {value}" for head, value in zip(heads, values, strict=True))]
+        yield from (f"  {dim(row.strip())}" for row in wrap(" · ".join(told), columns - 3))
 
 
 def _by(cli: Cli, by: str) -> str:

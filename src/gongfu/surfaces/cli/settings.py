@@ -91,8 +91,8 @@ def shown(value: Any) -> str:
 def get_settings(cli: Cli, *, name: str, as_json: bool, config: str | None, root: str | None) -> int:
     """Print the value of one setting as it holds here."""
     value = edit.get_value(_load(cli, config, root).settings, name)
-    shown = edit.masked(value, edit.resolve(name))
-    cli.out.line(to_json(shown) if as_json else shown(shown))
+    told = edit.masked(value, edit.resolve(name))
+    cli.out.line(to_json(told) if as_json else shown(told))
     return 0
 
 

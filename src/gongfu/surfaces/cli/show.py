@@ -106,7 +106,7 @@ def _fields(row: SessionRow, state: SessionState, *, whole: bool) -> dict[str, A
     if state.agents:
         fields["agents"] = [_agent_fields(started, state.reports.get(name)) for name, started in state.agents.items()]
     if whole:
-        fields["messages"] = msgspec.to_builtins(state.transcript.messages)
+        fields["messages"] = msgspec.to_builtins(list(state.transcript.messages))
     return fields
 
 

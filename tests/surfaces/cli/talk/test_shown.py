@@ -100,7 +100,7 @@ async def test_everything_is_shown_and_fits(tmp_path: Path, columns: int, langua
         for name, slash in SLASHES.items():
             complete = complete_of(name, slash)
             assert complete is None or all(option.label for option in complete(talk, ""))
-    assert re.search(r"AGENTS\.md.*6/6", seen["rules"])
+    assert re.search(r"AGENTS\.md\s.*6/6", seen["rules"], re.DOTALL)
     assert re.search(r"new\.py\s+\+2 -0", seen["diff"])
     assert "print('你好')" in seen["diff"]
     assert "agent-1 (scout)" in seen["agents"]
