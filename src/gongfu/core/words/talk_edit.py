@@ -10,6 +10,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "Enter 插入本轮 · Tab 排到之后 · Esc 停止",
     ),
     "shell": ("a command of your own; the model sees what it says", "由你运行的命令；模型会看到输出"),
+    "cleared": ("Ctrl-_ brings it back", "Ctrl-_ 可恢复"),
     "search": ("search: ", "搜索："),
     "search_keys": ("Ctrl-R older · Enter take · Esc back", "Ctrl-R 更早 · Enter 采用 · Esc 返回"),
     "search_none": ("nothing found", "没有找到"),

@@ -90,7 +90,9 @@ async def test_undo_brings_back_what_was_cleared() -> None:
         await typist.type("precious")
         typist.editor.clear()
         assert typist.text == ""
+        assert typist.hint == "Ctrl-_ brings it back"
         await typist.type("\x1f")
+        assert typist.hint == ""
         assert typist.text == "precious"
         typist.editor.clear()
         await typist.type("new")

@@ -217,8 +217,8 @@ async def test_search(tmp_path: Path) -> None:
         assert [one.text for one in typist.sent] == ["fix the login page"]
         await typist.type("\x12")
         await typist.paste("nowhere\r\nat\tall")
-        await typist.type("\x04")
-        assert typist.editor.search.buffer.text == "nowhere at all"
+        await typist.type("\x04", "?")
+        assert typist.editor.search.buffer.text == "nowhere at all?"
         assert "nothing found" in typist.hint
         assert typist.text == ""
 

@@ -168,9 +168,10 @@ class Editor:
 
     def clear(self) -> None:
         """Nothing is typed any more; undo brings it back."""
-        self._waits = None
         self._walk.end()
-        self.replace("")
+        if self.buffer.text:
+            self.replace("")
+            self.tell(self._cli.say("talk_edit.cleared"))
 
     def send(self, how: How) -> None:
         """Hand over what is typed; once its images are read, if they are not yet."""

@@ -64,6 +64,7 @@ class Search:
         for key in ("c-c", "c-g"):
             add(key)(does(self._back))
         add("c-d")(does(self.buffer.delete))  # it would leave the conversation
+        add("?")(does(lambda: self.buffer.insert_text("?")))  # it would show the keys
 
         @add(Keys.BracketedPaste)
         def _(event: KeyPressEvent) -> None:
