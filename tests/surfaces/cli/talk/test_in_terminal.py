@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 import time
 from collections.abc import Callable
 
@@ -13,37 +16,68 @@ from .tmux import Window
 
 Serve = Callable[..., Server]
 Open = Callable[..., Window]
+WAIT = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done"
+LONG = "for i in $(seq 100); do echo tick $i; sleep 0.2; done"
+
+
+def _rule(screen: str, columns: int) -> bool:
+    """Whether the input stands under one rule as wide as the screen: the screen was drawn for this size."""
+    return f"\n{'─' * columns}\n›" in screen and sum(row.startswith("────") for row in screen.split("\n")) == 1
 
 
 def test_a_conversation_from_hello_to_bye(program: Program, serve: Serve, window: Open) -> None:
     server = serve(
-        Call("shell", {"command": "for i in 1 2 3; do echo line $i; sleep 0.3; done"}, text="I **look** first."),
+        Call("shell", {"command": WAIT}, text="I **look** first."),
         Call("write_file", {"path": "new.py", "content": "print('你好')\n"}),
         Say("# Done\n\nIt is `fixed`.\n\n- 中文\n- two\n"),
-        Say("Again."),
+        Say("Second answer."),
     )
+    (program.folder / "notes.md").write_text("The word is lighthouse.\n")
     terminal = window()
     terminal.ready()
-    terminal.type("look around 你好 🙂")
-    assert "› look around 你好 🙂" in terminal.until("你好 🙂")
+    terminal.type("look at @no")
+    terminal.until("› notes.md")
+    terminal.press("Tab")
+    terminal.type("你好 🙂")
+    assert "› look at @notes.md 你好 🙂" in terminal.until("🙂")
     terminal.press("Enter")
     terminal.until("│ line 2")
-    terminal.until("new.py")
-    terminal.until("yes")
-    terminal.type("y") if False else terminal.press("Enter")
-    screen = terminal.until("done in")
+    terminal.say("and be brief")
+    terminal.until("» and be brief")
+    terminal.type("second thing")
+    terminal.press("Tab")
+    terminal.until("queued 1. second thing")
+    screen = terminal.until("Yes, once")
+    assert "+ print('你好')" in screen
+    assert not (program.folder / "new.py").exists()
+    terminal.until(lambda s: "› y" in s)
+    time.sleep(0.5)  # what is typed before somebody can have read a question is no answer
+    terminal.type("y")
+    terminal.until("Second answer.")
+    screen = terminal.until(lambda s: s.count("done in") == 2)
     assert (program.folder / "new.py").read_text() == "print('你好')\n"
-    for words in ("› look around 你好 🙂", "I look first.", "It is fixed.", "• 中文"):
-        assert words in screen, screen
-    assert "│ line" not in screen, "what was alive has gone"
-    terminal.say("and again")
-    terminal.until("Again.")
-    last = server.seen[-1].body.decode()
-    assert "and again" in last
-    assert "look around 你好 🙂" in last
+    whole = terminal.all
+    for words in (
+        "› look at @notes.md 你好 🙂",
+        "I look first.",
+        "» and be brief",
+        "It is fixed.",
+        "• 中文",
+        "› second thing",
+    ):
+        assert whole.count(words) == 1, whole
+    assert "│ line" not in whole, "what was alive has gone"
+    first, *_, last = (r.raw.decode() for r in server.requests)
+    assert "The word is lighthouse." in first
+    assert "and be brief" not in first
+    assert "and be brief" in last
+    assert "second thing" in last
     terminal.press("C-d")
     assert terminal.end() == 0
-    assert "gongfu -s s_" in terminal.screen
+    assert re.search(r"gongfu -s s_\w+", terminal.screen)
+    again = window("-c")
+    again.ready()
+    assert "Second answer." in again.until("Second answer.")
 
 
 def test_a_change_of_size_leaves_the_screen_right(serve: Serve, window: Open) -> None:
@@ -52,12 +86,91 @@ def test_a_change_of_size_leaves_the_screen_right(serve: Serve, window: Open) ->
     terminal.ready()
     terminal.say("tell me")
     terminal.until("done in")
-    for columns, rows in ((50, 16), (120, 40), (40, 12), (80, 24)):
+    for columns, rows in ((50, 16), (120, 40), (40, 12), (200, 50), (80, 24)):
         terminal.resize(columns, rows)
-        time.sleep(0.3)
-        screen = terminal.until(lambda s, n=columns: f"\n{'─' * n}\n›" in s)
+        screen = terminal.until(lambda s, n=columns: _rule(s, n))
         lines = screen.rstrip("\n").split("\n")
-        assert screen.count("───") >= 1
-        assert sum(line.startswith("────") for line in lines) == 1, screen
-        assert sum(line.startswith("›") and "tell" not in line for line in lines) == 1, screen
+        assert sum(line.startswith("›") and "tell me" not in line for line in lines) == 1, screen
         assert "Line number 39" in screen, screen
+        assert len(lines) == rows or columns == 200, screen
+
+
+def test_interrupt_suspend_and_the_window_that_closes(program: Program, serve: Serve, window: Open) -> None:
+    server = serve(Call("shell", {"command": LONG}), Say("Went on."), Call("shell", {"command": LONG}))
+    terminal = window("--permission", "full")
+    terminal.ready()
+    terminal.say("start")
+    terminal.until("tick 2")
+    terminal.type("half a thought")
+    terminal.press("Escape")
+    screen = terminal.until(lambda s: "half a thought" in s and "Esc stops" not in s)
+    assert "half a thought" in screen, "what was typed stays"
+    time.sleep(0.3)
+    terminal.press("C-c")
+    terminal.until("What shall be done?")
+    terminal.say("/continue")
+    terminal.until("Went on.")
+    assert len(server.requests) == 2
+    terminal.say("again")
+    terminal.until("tick 2")
+    pids = [int(p) for p in os.listdir("/proc") if p.isdigit() and _command(int(p)).find("seq 100") >= 0]
+    assert pids
+    terminal.close()
+    end = time.monotonic() + 20
+    while any(_command(pid).find("seq 100") >= 0 for pid in pids):
+        assert time.monotonic() < end, "the command lives on without its window"
+        time.sleep(0.05)
+    assert not list((program.home / "logs").glob("crash*")) if (program.home / "logs").exists() else True
+
+
+def _command(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().replace(b"\0", b" ").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def test_pasting_and_keys_never_send_more_than_was_meant(serve: Serve, window: Open) -> None:
+    server = serve(Say("Got it."))
+    terminal = window(LANG="zh_CN.UTF-8")
+    terminal.ready()
+    text = "\n".join(f"第 {n} 行 of the paste" for n in range(30))
+    terminal.paste(text + "\n")
+    screen = terminal.until(lambda s: "30" in s or "31" in s)
+    assert "第 7 行" not in screen, "a long paste is one piece"
+    terminal.press("M-Enter")
+    terminal.type("结束")
+    terminal.until("结束")
+    assert not server.requests
+    terminal.press("Enter")
+    terminal.until("Got it.")
+    sent = server.requests[0].raw.decode()
+    assert "第 0 行 of the paste\\n第 1 行 of the paste" in sent
+    assert "第 29 行 of the paste" in sent
+    assert "结束" in sent
+    terminal.press("C-d")
+    assert terminal.end() == 0
+
+
+def test_no_colour_and_a_signal(program: Program, serve: Serve, window: Open) -> None:
+    serve(Say("An **answer** with `code`."))
+    terminal = window(NO_COLOR="1")
+    terminal.ready()
+    terminal.say("hello")
+    terminal.until("done in")
+    colours = {code for found in re.findall(r"\x1b\[([\d;]*)m", terminal.painted) for code in found.split(";")}
+    assert not {c for c in colours if c and (30 <= int(c) <= 49 or 90 <= int(c) <= 107)}, colours
+    pid = next(int(p) for p in os.listdir("/proc") if p.isdigit() and _is_ours(int(p), program))
+    os.kill(pid, signal.SIGTERM)
+    assert terminal.end() == 0
+    assert "gongfu -s" in terminal.screen
+
+
+def _is_ours(pid: int, program: Program) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            environment = file.read()
+    except OSError:
+        return False
+    return str(program.home).encode() in environment and "-m gongfu" in _command(pid) and "sh -c" not in _command(pid)

@@ -56,6 +56,7 @@ class Menu:
         self._before = Document()
         self._pending: Document | None = None
         self._asking = False
+        self._nothing_for: Document | None = None  # what was typed when there was nothing to offer
         self._held: CompletionState | None = None
         self._top = 0
 
@@ -121,11 +122,15 @@ class Menu:
         buffer = self._buffer
         if buffer is not None and buffer.document == document:
             buffer.complete_state = CompletionState(document, list(rows)) if rows else None
+            self._nothing_for = None if rows else document
 
     def _news(self) -> None:
-        """More can be offered: ask again where nobody has moved the mark yet."""
-        state = None if self._buffer is None else self._buffer.complete_state
-        if state is not None and state.complete_index is None:
+        """More can be offered: ask again where nobody has moved the mark yet, or where there was nothing."""
+        if self._buffer is None:
+            return
+        state = self._buffer.complete_state
+        unmoved = state is not None and state.complete_index is None
+        if unmoved or (state is None and self._nothing_for == self._buffer.document):
             self._ask()
             get_app().invalidate()
 

@@ -78,13 +78,14 @@ def _screen(cli: Cli, talk: Talk) -> Screen:
     from gongfu.surfaces.cli.talk.menu import menu
     from gongfu.surfaces.cli.talk.screen import Screen, Shown
 
-    keys = Keys(talk)
+    keys, completions = Keys(talk), Completions(talk)
+    talk.on_ready = lambda: completions.news()  # noqa: PLW0108 - the menu says later what that is
     editor = Editor(
         cli,
         talk.submit,
-        Completions(talk),
+        completions,
         menu(lambda: editor.buffer),
-        lambda: talk.running,
+        lambda: talk.ready.is_set() and talk.session.running,
         past=_past(cli),
         face=lambda: screen,
     )

@@ -49,6 +49,7 @@ class Talk:
         self._asking: dict[str, anyio.CancelScope] = {}
         self._order = anyio.Lock()
         self._compact = False
+        self.on_ready: Callable[[], None] = lambda: None
         self.on_turn_end: Callable[[], None] = lambda: None
         self.by_hand: list[ByHand] = []
         self._stops: list[Callable[[], None]] = []
@@ -203,6 +204,7 @@ class Talk:
         self.app = app
         self._hold(session)
         self.ready.set()
+        self.on_ready()
         self.face.wake()
 
     def _hold(self, session: Session) -> None:
