@@ -116,12 +116,12 @@ async def test_lines_come_as_they_are_printed_where_nothing_is_alive(work: Path)
 
 def test_only_the_first_and_the_last_lines_are_held() -> None:
     hand = ByHand("x", Style(), 0.0)
-    for at in range(100_000):
+    for at in range(20_000):
         hand.add(f"{at}\n".encode())
     hand.add("10%\r50%\r\x1b[31m100% 界".encode()[:-1])
     assert hand.living(1.0, 40)[-1] == "  100% "
     hand.add("界".encode()[-1:], final=True)
     head, left_out, tail = hand.kept()
     assert (head[0], tail[-1]) == ("0", "100% 界")
-    assert len(head) + left_out + len(tail) == hand.lines == 100_001
+    assert len(head) + left_out + len(tail) == hand.lines == 20_001
     assert len(hand.living(1.0, 40)) == LIVING + 1

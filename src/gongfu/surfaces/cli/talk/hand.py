@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
+from collections import deque
 
 from gongfu.surfaces.cli.render.numbers import elapsed
 from gongfu.surfaces.cli.style import Style, clean
@@ -23,9 +24,9 @@ class ByHand:
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._open = ""
         self._head: list[str] = []
-        self._tail: list[str] = []
+        self._tail: deque[str] = deque(maxlen=SHOWN // 2)
         self.lines = 0
-        self._fresh: list[str] = []
+        self._fresh: deque[str] = deque(maxlen=SHOWN)
         self.stopping = False
 
     def add(self, data: bytes, *, final: bool = False) -> None:
@@ -41,21 +42,22 @@ class ByHand:
         last = [_settled(line) for line in whole[room:][-SHOWN // 2 :]]  # a flood costs no more than that
         self.lines += len(whole)
         self._head += first
-        self._tail = [*self._tail, *last][-SHOWN // 2 :]
-        self._fresh = [*self._fresh, *first, *last][-SHOWN:]
+        self._tail.extend(last)
+        self._fresh.extend((*first, *last))
 
     def take(self) -> list[str]:
         """The whole lines since the last call, the last of them where they are very many."""
-        fresh, self._fresh = self._fresh, []
+        fresh = list(self._fresh)
+        self._fresh.clear()
         return fresh
 
     def kept(self) -> tuple[list[str], int, list[str]]:
         """The first lines, how many are left out behind them, and the last lines."""
-        return self._head, self.lines - len(self._head) - len(self._tail), self._tail
+        return self._head, self.lines - len(self._head) - len(self._tail), list(self._tail)
 
     def living(self, now: float, columns: int) -> list[str]:
         """What is alive of it, painted."""
-        recent = [*(self._tail or self._head)[-LIVING:]]
+        recent = [*(self._tail or self._head)][-LIVING:]
         if self._open:
             recent = [*recent, _settled(self._open)][-LIVING:]
         style = self._style
