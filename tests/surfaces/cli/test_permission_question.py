@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,19 @@ def test_no_character_of_a_command_is_hidden_from_who_consents(hidden: str) -> N
     assert "rm -rf x" in shown
     assert "\\x1b" in shown
     assert not {c for c in shown if c < " " and c != "\n"}
+
+
+@pytest.mark.parametrize(
+    "preview",
+    [
+        {"kind": "diff", "path": "a.sh", "diff": "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+echo hi\x1b]0; rm -rf x #\x07\n"},
+        {"kind": "text", "text": "hi\x1b]0; rm -rf x #\x07"},
+        {"kind": "list", "items": ["hi\x1b]0; rm -rf x #\x07"]},
+    ],
+)
+def test_no_character_of_what_is_written_is_hidden_either(preview: dict[str, Any]) -> None:
+    shown = "\n".join(lines().preview(preview))
+    assert "\\x1b]0; rm -rf x #\\x07" in shown
 
 
 @pytest.mark.parametrize("columns", [40, 80, 100])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gongfu.surfaces.cli.speech import Speech
-from gongfu.surfaces.cli.style import Style, clean
+from gongfu.surfaces.cli.style import Style, laid_open
 
 _HUNK = r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@"
 _FILE = "="
@@ -31,7 +31,7 @@ def _rows(diff: str) -> Iterator[tuple[int, str, str]]:
     files = diff.count("\n+++ ") + diff.startswith("+++ ")
     between = False
     for line in diff.split("\n"):
-        sign, text = line[:1], clean(line[1:].rstrip("\r")).replace("\t", "    ")
+        sign, text = line[:1], laid_open(line[1:].rstrip("\r")).replace("\t", "    ")
         if old_left > 0 or new_left > 0:
             if sign in ("+", "-", " ", ""):
                 yield (old if sign == "-" else new), sign or " ", text
@@ -45,7 +45,7 @@ def _rows(diff: str) -> Iterator[tuple[int, str, str]]:
         elif line.startswith("+++ "):
             between = False
             if files > 1:
-                yield 0, _FILE, clean(line[4:].strip().removeprefix("b/"))
+                yield 0, _FILE, laid_open(line[4:].strip().removeprefix("b/"))
 
 
 def _painted(number: int, sign: str, text: str, digits: int, style: Style) -> str:

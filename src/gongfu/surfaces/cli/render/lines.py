@@ -175,9 +175,9 @@ class Lines(Base, frozen=True):
                 limit = max(limit, 400)  # who consents to it should see it
                 lines += [self.style.dim(self.speech("in_folder", path=where))] if where else []
             case "list":
-                lines = [one_line(str(item)) for item in cast("list[object]", display.get("items") or [])]
+                lines = [one_line(laid_open(str(item))) for item in cast("list[object]", display.get("items") or [])]
             case _:
-                text = clean(str(display.get("text", "")))
+                text = laid_open(str(display.get("text", "")))
                 lines = text.split("\n") if text else []
         if len(lines) > limit + 2:
             lines = [*lines[:limit], self.style.dim(self.speech("more_lines", count=len(lines) - limit))]

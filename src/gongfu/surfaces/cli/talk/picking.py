@@ -15,7 +15,8 @@ Kind: TypeAlias = Literal["part", "option", "free"]
 class Form(Base, frozen=True):
     """What is to be chosen or typed.
 
-    `head` (plain) stays in sight, `body` (painted) scrolls below it. Of `parts` (painted lines each) any may be picked;
+    `head` (plain) stays in sight, `body` (painted) scrolls below it, broken for `columns` already (0: not
+    yet). Of `parts` (painted lines each) any may be picked;
     options whose value is in `partial` are about the picked ones. `free` is the label of an own answer, `empty` what
     stands in its place until something is typed. `out` names the hint that says what Esc does. `aliases` are further
     keys of options. A `secret` is not shown. `seconds` is how long an answer is waited for.
@@ -24,6 +25,7 @@ class Form(Base, frozen=True):
     head: tuple[str, ...] = ()
     mark: str = ""
     body: tuple[str, ...] = ()
+    columns: int = 0
     parts: tuple[tuple[str, ...], ...] = ()
     partial: frozenset[str] = frozenset()
     options: tuple[Option, ...] = ()

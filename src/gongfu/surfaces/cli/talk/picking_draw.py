@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gongfu.core.base import Base
@@ -83,9 +84,11 @@ class Drawing:
     def _gap(rows: int) -> int:
         return int(rows >= 16)
 
-    def body(self, columns: int) -> list[str]:
+    def body(self, columns: int) -> Sequence[str]:
         """The scrolled lines, all of them, for a width."""
         lines = self._state.form.body
+        if self._state.form.columns == columns:
+            return lines
         if self._body[0] is not lines or self._body[1] != columns:
             self._body = (lines, columns, fitted(lines, max(10, columns - 1)))
         return self._body[2]
@@ -131,17 +134,17 @@ class Drawing:
         first = style.yellow(mark.rstrip()) + " " if mark else ""
         return [(" " * len(mark) if at else first) + style.bold(row) for at, row in enumerate(rows)]
 
-    def _scrolled(self, body: list[str], shown: int, columns: int) -> list[str]:
+    def _scrolled(self, body: Sequence[str], shown: int, columns: int) -> list[str]:
         """`shown` lines of the body from where it is scrolled to; a line below says how much is beyond."""
         state = self._state
         state.lines, state.page = len(body), shown
         if shown >= len(body) or shown <= 0:
-            return body[:shown]
+            return list(body[:shown])
         state.page = shown - 1 if shown > 2 else shown
         state.scroll = max(0, min(state.scroll, len(body) - state.page))
         above, end = state.scroll, state.scroll + state.page
         if shown <= 2:
-            return body[above:end]
+            return list(body[above:end])
         beyond = [self._say("above", count=above)] if above else []
         beyond += [self._say("below", count=len(body) - end)] if end < len(body) else []
         edge = clip(f"{self._signs.dots} {' · '.join(beyond)}", columns - 3)

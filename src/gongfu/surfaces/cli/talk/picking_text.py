@@ -21,7 +21,8 @@ def fitted(lines: Iterable[str], cells: int) -> list[str]:
     rows = list[str]()
     for line in lines:
         for row in line.split("\n"):
-            rows += _broken(row, cells) if width(unpainted(row)) > cells else [row]
+            fits = len(row) * 2 <= cells or (len(row) <= cells and row.isascii()) or width(unpainted(row)) <= cells
+            rows += [row] if fits else _broken(row, cells)
     return rows
 
 

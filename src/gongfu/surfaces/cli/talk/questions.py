@@ -14,7 +14,7 @@ from gongfu.surfaces.cli.style import clean, one_line
 from gongfu.surfaces.cli.talk.face import Option
 from gongfu.surfaces.cli.talk.picking import Chosen, Form
 from gongfu.surfaces.cli.talk.picking_stage import PATIENCE, held
-from gongfu.surfaces.cli.talk.picking_text import unpainted
+from gongfu.surfaces.cli.talk.picking_text import fitted, unpainted
 from gongfu.surfaces.cli.width import clip, width, wrap
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def permission_form(cli: Cli, question: QuestionAsked, columns: int) -> Form:
     return Form(
         head=(clip(about.title, columns - 3),),
         mark="?",
-        body=tuple(row for block in blocks if block for row in ("", *block))[1:],
+        body=tuple(fitted([row for block in blocks if block for row in ("", *block)][1:], max(10, columns - 1))),
+        columns=columns,
         parts=parts if about.parts else (),
         partial=frozenset(("session", "project")),
         options=tuple(Option(value=one, label=say(f"talk_ask.{one}"), key=_KEYS[one]) for one in options),
