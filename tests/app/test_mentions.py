@@ -33,6 +33,7 @@ async def told(work: Path, text: str, **options: str) -> tuple[str, int]:
         ("@a.txt, @b.txt. And @a.txt again", ["a.txt", "b.txt"]),
         ("看@a.txt吧，还有 @b.txt。", ["a.txt", "b.txt"]),
         ('is @"two words.txt" so?', ["two words.txt"]),
+        ("is @'two words.txt' so?", ["two words.txt"]),
         ("(@./a.txt)", ["./a.txt"]),
         ("@中文.txt", ["中文.txt"]),
         ("@sub/ and @sub", ["sub/", "sub"]),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from gongfu.app.commands import Expanded, include
 from gongfu.core.errors import ToolFailure
 from gongfu.core.modes import Bounds
-from gongfu.plugins.mentions import mentions
 
 if TYPE_CHECKING:
     from gongfu.app.app import App
@@ -19,6 +18,8 @@ TYPED: Final = 4_000
 """Characters of what was typed that stand for such a prompt where it is shown."""
 MOST: Final = 20
 """Files that are included with one prompt; further ones stay names."""
+_START: Final = r"(?<![A-Za-z0-9_@`./+\\-])@"
+_MENTION: Final = rf"{_START}(?:\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'|(?P<bare>[\w.~/\-]+))"
 _ASCII: Final = r"[\x21-\x7e]+"
 _END: Final = ".,:;!?"
 
@@ -48,12 +49,13 @@ async def mentioned(app: App, session: Session, text: str) -> Expanded:
 def _paths(app: App, text: str) -> list[str]:
     """What is named and exists, each once, in its order."""
     found: dict[str, None] = {}
-    for mention in mentions(text):
-        if re.match(r":\S", text[mention.end : mention.end + 2]):
+    for match in re.finditer(_MENTION, text) if "@" in text else ():
+        if re.match(r":\S", text[match.end() : match.end() + 2]):
             continue  # a resource of a server
-        head = re.match(_ASCII, mention.path)  # words of a language without spaces may follow at once
-        tries = (mention.path, head[0].rstrip(_END) if head else "")
-        path = next((one for one in tries if one and _exists(app, one)), "")
+        given = match[match.lastgroup or "bare"]
+        head = re.match(_ASCII, given)  # words of a language without spaces may follow at once
+        tries = (given, given.rstrip(_END), head[0].rstrip(_END) if head else "")
+        path = next((one for one in dict.fromkeys(tries) if one and _exists(app, one)), "")
         if path:
             found[path] = None
     return list(found)
