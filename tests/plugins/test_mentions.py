@@ -1,4 +1,4 @@
-"""What a person names in what they type is read as it was written."""
+"""How a person names a file, and where one is being named."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gongfu.plugins.mentions import mentions, unfinished, written
+from gongfu.plugins.mentions import unfinished, written
 from gongfu.plugins.template import Given, Include, Template
 
 NAME = st.text(
@@ -18,14 +18,6 @@ NAME = st.text(
     max_size=8,
 ).filter(lambda name: "/" not in name and name.strip(".") != "")
 PATH = st.lists(NAME, min_size=1, max_size=3).map("/".join).filter(lambda path: not ("'" in path and '"' in path))
-
-
-@settings(max_examples=60)
-@given(PATH, st.sampled_from(["", "see ", "看", "（", "a\n"]), st.sampled_from(["", " and more", " @", "\nnext"]))
-def test_a_path_that_was_written_is_read_again(path: str, before: str, after: str) -> None:
-    found = next(mentions(f"{before}{written(path)}{after}"))
-    assert found.path in (path, f"./{path}")
-    assert (found.start, found.end) == (len(before), len(before) + len(written(path)))
 
 
 @settings(max_examples=60)
@@ -48,27 +40,11 @@ def test_what_is_open_can_be_gone_on_with(path: str, before: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "paths"),
-    [
-        ("me@example.com, x.y@z", []),
-        ("see @a.txt.", ["a.txt"]),
-        ("看看@设计/a.md，然后 @b.py", ["设计/a.md", "b.py"]),
-        ("müller@host 3@x x_@y", []),
-        ("`@code` a/@b ./@c @@d", []),
-        ('(@"my notes.txt") and @\'say "hi"\'', ["my notes.txt", 'say "hi"']),
-        ('@"open', []),
-        ("@ and @, and @.", []),
-    ],
-)
-def test_what_names_a_file_and_what_does_not(text: str, paths: list[str]) -> None:
-    assert [m.path for m in mentions(text)] == paths
-
-
-@pytest.mark.parametrize(
     ("before", "path"),
     [
         ("@", ""), ("see @sr", "sr"), ("看@设", "设"), ('x @"my no', "my no"), ("a@b", None), ("see @a.txt ", None),
-        ("@a，", None), ("@a@b", None), ("plain", None), ("一@x/页(1", "x/页(1"),
+        ("@a，", None), ("@a@b", None), ("plain", None),
+        ("me@x", None), ("müller@h", None), ("`@c", None), ("a/@b", None), ("一@x/页(1", "x/页(1"),
     ],
 )  # fmt: skip
 def test_where_a_mention_is_being_typed(before: str, path: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Files that a person names in what they type: `@src/main.py`, `@"my notes.txt"`.
+"""How a person names files in what they type: `@src/main.py`, `@"my notes.txt"`. `app.mentions` reads it.
 
 A bare name is one that a command's text names in the same way (see `template`); any other stands in double quotes, or
 in single ones when it has double quotes in it. An `@` behind letters, digits or a dot belongs to an address and is
@@ -8,7 +8,6 @@ none; behind a Chinese, Japanese or Korean character it is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from gongfu.core.base import Base
@@ -17,7 +16,6 @@ _CJK: Final = "\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af
 _START: Final = rf"(?<![@`./+\\-])(?<![^\W{_CJK}])@"
 _BARE: Final = r"[\w.~/\-]+"
 _END: Final = ".,:;!?"
-_MENTION: Final = rf"{_START}(?:\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'|(?P<bare>{_BARE}))"
 _OPEN: Final = (
     rf"{_START}(?:\"(?P<double>[^\"\n]*)|'(?P<single>[^'\n]*)"
     r"|(?P<bare>[^\s\"'`@，。；：！？、（）《》“”‘’]*))\Z"
@@ -25,32 +23,21 @@ _OPEN: Final = (
 
 
 class Mention(Base, frozen=True):
-    """A file that is named: the path as it is meant, and where the mention stands in the text, from `@` to its end."""
+    """What is being named: what there is of the path, and where it stands in the text, from its `@` to its end."""
 
     path: str
     start: int
     end: int
 
 
-def mentions(text: str) -> Iterator[Mention]:
-    """What a text names, in order. Whether there are such files is for the caller to see."""
-    for match in re.finditer(_MENTION, text) if "@" in text else ():
-        path, end = _path(match), match.end()
-        if match.lastgroup == "bare":
-            bare = path.rstrip(_END)
-            path, end = bare, end - (len(path) - len(bare))
-        if path:
-            yield Mention(path=path, start=match.start(), end=end)
-
-
 def unfinished(before: str) -> Mention | None:
-    """The mention that is being typed at the end of `before`, with what there is of its path; None for none."""
+    """The mention that is being typed at the end of `before`, None when there is none."""
     match = re.search(_OPEN, before) if "@" in before else None
     return Mention(path=_path(match), start=match.start(), end=len(before)) if match else None
 
 
 def written(path: str, *, closed: bool = True) -> str:
-    """A path as a mention that `mentions` reads as the same path; "" for one with both kinds of quotes in it.
+    """A path as a mention of it; "" for one with both kinds of quotes in it.
 
     Without `closed` it can be gone on with: a closing quote is left out.
     """

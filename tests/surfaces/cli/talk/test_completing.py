@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,7 +20,6 @@ from prompt_toolkit.layout import BufferControl, HSplit, Layout, Window
 from prompt_toolkit.output import DummyOutput
 
 from gongfu.models.scripted import Say
-from gongfu.plugins.mentions import mentions
 from gongfu.surfaces.cli.talk.commands.catalog import SLASHES
 from gongfu.surfaces.cli.talk.completing import Completions, Row
 from gongfu.surfaces.cli.talk.menu import Menu, menu, open_menu
@@ -145,8 +145,10 @@ async def test_what_is_completed_names_the_same_file(work: Path) -> None:
                 row = next(r for r in await rows(completions, typed) if r.label == name)
                 text = typed[: len(typed) + row.start_position] + row.text
                 assert text.endswith(" "), "what follows is no part of the name"
-                (named,) = mentions(text)
-                assert talk.app.workspace.locate(named.path).path == work / name
+                if '"' not in name:  # the others are for the model to read
+                    told = await talk.app.mentioned(f"{text}tell", talk.session)
+                    (path,) = re.findall(r'<file path="(.*)">', told.prompt)
+                    assert talk.app.workspace.locate(path).path == work / name
 
 
 async def test_folders_are_gone_on_with_also_in_quotes(work: Path) -> None:
