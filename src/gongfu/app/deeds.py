@@ -20,7 +20,8 @@ _LASTING = frozenset(
 class Turn(Base, frozen=True):
     """One turn of a person. `number` counts from 1, `seq` is the sequence of its start, `time` when that was.
 
-    `text` is the whole prompt; a turn that goes on where another stopped has none and the number of that one.
+    `text` is the whole prompt, of a command what was typed; a turn that goes on where another stopped has none and the
+    number of that one.
     `lasting` are the titles of calls that did well and whose effect is more than files here: commits, pushes, mails.
     """
 
@@ -89,8 +90,8 @@ def story(entries: Iterable[Entry], pairs: Mapping[str, Pair]) -> Story:
         match entry.event:
             case SessionCreated(forked_from=origin) if origin:
                 origins.append(origin)
-            case PromptQueued(prompt=prompt, message=message):
-                prompts[prompt] = message.text
+            case PromptQueued(prompt=prompt, message=message, bounds=bounds):
+                prompts[prompt] = bounds.command if bounds is not None and bounds.command else message.text
             case TurnStarted():
                 turns.append(_turn(entry, entry.event, prompts, turns))
                 fresh = fresh or entry.event.turn in pairs

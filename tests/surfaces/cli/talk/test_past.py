@@ -123,6 +123,20 @@ async def test_only_the_talk_or_only_the_files_go_back(work: Path) -> None:
         assert "✗" in await talk.do("/rewind 9") or "no prompt" in face.text
 
 
+async def test_a_command_comes_back_as_it_was_typed(work: Path) -> None:
+    folder = work.parent / "home" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "look.md").write_text("Look at {{args}} and tell.\n")
+    face = Stub()
+    async with conversation(work, Cast([Say("x")]), face=face) as talk:
+        await talk.do("/look a.txt")
+        await talk.idle()
+        assert "Look at" in talk.session.messages[-2].text
+        face.picks = ["1", "talk"]
+        await talk.do("/rewind")
+        assert face.input == "/look a.txt"
+
+
 async def test_turning_away_from_a_rewind_changes_nothing(work: Path) -> None:
     face = Stub()
     async with conversation(work, Cast(writes("one")), face=face) as talk:
