@@ -63,6 +63,16 @@ async def test_what_looks_like_one_character_is_one() -> None:
             typist.editor.clear()
 
 
+async def test_joined_emoji_take_the_cells_of_one() -> None:
+    async with typing() as typist:
+        await typist.type("a👨‍👩‍👧b👍🏽c")
+        typist.app._redraw()
+        assert "› a👨" in typist.screen
+        assert typist.app.renderer._cursor_pos.x == len("› a__b__c")
+        await typist.type(ENTER)
+        assert typist.sent[0].text == "a👨‍👩‍👧b👍🏽c"
+
+
 async def test_at_most_half_the_screen() -> None:
     async with typing() as typist:
         await typist.type("".join(f"line {number}\n" for number in range(30)))

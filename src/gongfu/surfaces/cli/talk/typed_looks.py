@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 
+from gongfu.core.graphemes import after
 from gongfu.surfaces.cli.talk.pasting import Pieces
 
 PIECE, COMMAND, SHELL, DIM = "fg:ansicyan", "fg:ansicyan", "fg:ansiyellow bold", "class:placeholder"
+
+_JOINED = "\u200d(?=[\u2190-\U0001faff])|[\U0001f3fb-\U0001f3ff]|[\U000e0020-\U000e007f]"
 
 
 class Looks(Processor):
@@ -24,12 +28,14 @@ class Looks(Processor):
         shown = [piece.label if (piece := self._pieces.get(char)) else char for char in text]
         if line == 0 and text.startswith("!"):
             shown[0] = ""
+        if re.search(_JOINED, text):
+            _hide_joined(text, shown)
         return shown
 
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
         first = transformation_input.lineno == 0
         text = "".join(fragment[1] for fragment in transformation_input.fragments)
-        marked = first and text[:1] in ("!", "/")
+        marked = (first and text[:1] in ("!", "/")) or re.search(_JOINED, text)
         if not marked and all(char not in self._pieces for char in text if char > "\uffff"):
             return Transformation(transformation_input.fragments)
         command = len(text.split(None, 1)[0]) if first and text.startswith("/") and not text[1:2].isspace() else 0
@@ -50,6 +56,16 @@ class Looks(Processor):
                 at += len(words)
                 index += 1
         return Transformation(shown, *_maps(starts, at))
+
+
+def _hide_joined(text: str, shown: list[str]) -> None:
+    """Terminals do not agree on the cells of emoji that are joined or coloured: the first of them stands for all."""
+    start = 0
+    while start < len(text):
+        end = after(text, start)
+        if re.search(_JOINED, text[start:end]):
+            shown[start + 1 : end] = [""] * (end - start - 1)
+        start = end
 
 
 def _maps(starts: list[int], end: int) -> tuple[Callable[[int], int], Callable[[int], int]]:
