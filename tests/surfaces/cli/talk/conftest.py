@@ -6,7 +6,8 @@ from collections.abc import Callable, Generator
 
 import pytest
 
-from ..conftest import Program
+from tests.surfaces.cli.conftest import Program
+
 from .tmux import Window, need_tmux
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import time
 from collections.abc import Callable
 
+import psutil
+
 from gongfu.models.scripted.script import Call, Say
 from gongfu.models.scripted.server import Server
+from tests.surfaces.cli.conftest import Program
 
-from ..conftest import Program
 from .tmux import Window
 
 Serve = Callable[..., Server]
@@ -43,7 +43,7 @@ def test_a_conversation_from_hello_to_bye(program: Program, serve: Serve, window
     terminal.press("Enter")
     terminal.until("│ line 2")
     terminal.say("and be brief")
-    terminal.until("» and be brief")
+    terminal.until("for the next step: and be brief")
     terminal.type("second thing")
     terminal.press("Tab")
     terminal.until("queued 1. second thing")
@@ -113,22 +113,29 @@ def test_interrupt_suspend_and_the_window_that_closes(program: Program, serve: S
     assert len(server.requests) == 2
     terminal.say("again")
     terminal.until("tick 2")
-    pids = [int(p) for p in os.listdir("/proc") if p.isdigit() and _command(int(p)).find("seq 100") >= 0]
-    assert pids
+    ticking = [one for one in psutil.process_iter() if _runs(one, "seq 100")]
+    assert ticking
     terminal.close()
-    end = time.monotonic() + 20
-    while any(_command(pid).find("seq 100") >= 0 for pid in pids):
-        assert time.monotonic() < end, "the command lives on without its window"
-        time.sleep(0.05)
-    assert not list((program.home / "logs").glob("crash*")) if (program.home / "logs").exists() else True
+    assert not psutil.wait_procs(ticking, timeout=20)[1], "the command lives on without its window"
+    ours = [one for one in psutil.process_iter() if _is_ours(one, program)]
+    assert not psutil.wait_procs(ours, timeout=20)[1], "the program lives on without its window"
+    crashes = list((program.home / "logs").glob("crash*"))
+    assert not crashes, crashes[0].read_text()
 
 
-def _command(pid: int) -> str:
+def _runs(process: psutil.Process, words: str) -> bool:
     try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read().replace(b"\0", b" ").decode("utf-8", "replace")
-    except OSError:
-        return ""
+        return words in " ".join(process.cmdline())
+    except psutil.Error:
+        return False
+
+
+def _is_ours(process: psutil.Process, program: Program) -> bool:
+    try:
+        here = process.environ().get("GONGFU_HOME") == str(program.home)
+    except psutil.Error:
+        return False
+    return here and _runs(process, "-m gongfu") and not _runs(process, "sh -c")
 
 
 def test_pasting_and_keys_never_send_more_than_was_meant(serve: Serve, window: Open) -> None:
@@ -161,16 +168,6 @@ def test_no_colour_and_a_signal(program: Program, serve: Serve, window: Open) ->
     terminal.until("done in")
     colours = {code for found in re.findall(r"\x1b\[([\d;]*)m", terminal.painted) for code in found.split(";")}
     assert not {c for c in colours if c and (30 <= int(c) <= 49 or 90 <= int(c) <= 107)}, colours
-    pid = next(int(p) for p in os.listdir("/proc") if p.isdigit() and _is_ours(int(p), program))
-    os.kill(pid, signal.SIGTERM)
+    next(one for one in psutil.process_iter() if _is_ours(one, program)).terminate()
     assert terminal.end() == 0
     assert "gongfu -s" in terminal.screen
-
-
-def _is_ours(pid: int, program: Program) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            environment = file.read()
-    except OSError:
-        return False
-    return str(program.home).encode() in environment and "-m gongfu" in _command(pid) and "sh -c" not in _command(pid)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import PYTHON, Program
+from tests.surfaces.cli.conftest import PYTHON, Program
 
 PATIENCE = 30.0
 
