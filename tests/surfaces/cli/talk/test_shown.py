@@ -12,9 +12,7 @@ import pytest
 from gongfu.core.words import talk_help, talk_tell
 from gongfu.models.scripted import Call, Say
 from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, complete_of, run_of
-from gongfu.surfaces.cli.talk.commands.custom import send_whole
 from gongfu.surfaces.cli.talk.commands.help import GROUPS, KEYS
-from gongfu.surfaces.cli.talk.face import Typed
 from gongfu.surfaces.cli.width import width
 from tests.app.cast import Cast, workplace
 
@@ -191,8 +189,7 @@ async def test_the_last_answer_goes_to_the_terminal(tmp_path: Path, monkeypatch:
 async def test_a_prompt_takes_the_files_along_that_it_names(tmp_path: Path) -> None:
     cast = Cast([Say("ok")])
     async with conversation(workplace(tmp_path), cast) as talk:
-        await send_whole(talk, Typed(text="look at @a.txt"))
-        await talk.idle()
+        await talk.say("look at @a.txt")
         assert cast.asked[""][0].messages[-1].text == 'look at @a.txt\n\n<file path="a.txt">\n1|alpha\n</file>'
         assert "› look at @a.txt\n" in talk.stub.text
         assert "alpha" not in talk.stub.text

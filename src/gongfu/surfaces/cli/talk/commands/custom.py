@@ -152,12 +152,6 @@ async def whole(talk: Talk, text: str) -> Expanded:
     return Expanded(prompt=prompt, images=(*files.images, *told.images), bounds=bounds)
 
 
-async def send_whole(talk: Talk, typed: Typed) -> None:
-    """Send a plain prompt with everything that it names, at once or behind the turn that runs."""
-    found = await whole(talk, typed.text)
-    await talk.session.prompt(found.prompt, images=(*typed.images, *found.images), bounds=found.bounds)
-
-
 async def with_resources(talk: Talk, text: str) -> Expanded:
     """`text` as it is, and behind it the resources that it names, bounded and marked as data of their server.
 
