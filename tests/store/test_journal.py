@@ -56,6 +56,17 @@ def test_reading_a_span(db: Database) -> None:
     assert journal.last("s_2") == 0
 
 
+def test_the_end_of_a_session_is_read_without_the_rest(db: Database) -> None:
+    journal, other = Journal(db), new_id("s")
+    name = new_id("s")
+    journal.append(name, [SessionTitled(title=str(n)) for n in range(10)], at=1.0)
+    journal.append(other, [SessionTitled(title="other")], at=1.0)
+    assert [entry.seq for entry in journal.tail(name, 3)] == [8, 9, 10]
+    assert journal.tail(name, 3, before=3) == list(journal.read(name, before=3))
+    assert len(journal.tail(name, 99)) == 10
+    assert journal.tail("s_none", 3) == []
+
+
 def test_reading_while_appending(db: Database) -> None:
     journal = Journal(db)
     journal.append("s_1", [SessionTitled(title="x")] * 600, at=1.0)
