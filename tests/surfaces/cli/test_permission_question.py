@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -9,12 +11,14 @@ from typing import Any
 import pytest
 
 from gongfu.core import events as ev
-from gongfu.core.display import refusal_display
+from gongfu.core.display import plan_display, refusal_display
 from gongfu.core.messages import ResultPart
 from gongfu.core.words import Language
 from gongfu.models.scripted import Call, Say
 from gongfu.models.scripted.server import Server
 from gongfu.surfaces.cli.answers import decided
+from gongfu.surfaces.cli.ask import Person
+from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.history import History
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.speech import Speech
@@ -172,3 +176,25 @@ def test_the_end_of_a_long_command_is_shown_before_it_is_allowed(program: Progra
     assert "rm -rf important" in shown.replace("\n", "")
     terminal.type("n\n")
     assert terminal.end() == 0
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("typed", "answer"), [("1", "edits"), ("3", "no"), ("first the tests", "first the tests")])
+async def test_a_plan_is_shown_whole_to_who_only_takes_lines(typed: str, answer: str) -> None:
+    out, (reads, writes) = io.StringIO(), os.pipe()
+    cli = Cli([], {}, stdin=None, stdout=None, stderr=out)
+    preview = plan_display("Split it", "\n".join(f"- step {n}" for n in range(80)))
+    asked = ev.QuestionAsked(
+        question="q", about="question", text="Split it", options=("edits", "ask", "no"), default="no", preview=preview
+    )
+    try:
+        os.write(writes, f"{typed}\n".encode())
+        assert await Person(cli, reads).answer(asked) == answer
+    finally:
+        os.close(reads)
+        os.close(writes)
+    shown = out.getvalue()
+    assert "step 0" in shown
+    assert "step 79" in shown
+    assert "Plan: Split it" in shown
+    assert "2. Carry it out; ask before each change" in shown

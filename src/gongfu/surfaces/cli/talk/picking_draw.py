@@ -30,6 +30,8 @@ class Symbols(Base, frozen=True):
     off: str = "[ ]"
     dots: str = "…"
     arrows: str = "↑↓"
+    up: str = "↑"
+    down: str = "↓"
     rule: str = "─"
 
 
@@ -37,7 +39,7 @@ def symbols_of(encoding: str) -> Symbols:
     """The signs for an encoding."""
     if encodable("›•…↑↓─", encoding) == "›•…↑↓─":
         return Symbols()
-    return Symbols(mark=">", dot="*", dots="...", arrows="up/down", rule="-")
+    return Symbols(mark=">", dot="*", dots="...", arrows="up/down", up="^", down="v", rule="-")
 
 
 class Drawn(Base, frozen=True):
@@ -158,6 +160,10 @@ class Drawing:
         first, last = _around([len(block.lines) for block in blocks], at, room)
         before = sum(len(block.lines) for block in blocks[first:at])
         lines = [line for block in blocks[first:last] for line in block.lines]
+        if first > 0 and lines[0].startswith(" "):
+            lines[0] = self._style.dim(self._signs.up) + lines[0][1:]
+        if last < len(blocks) and lines[-1].startswith(" "):
+            lines[-1] = self._style.dim(self._signs.down) + lines[-1][1:]
         marked = blocks[at]
         return Drawn(
             lines=lines[:room], row=min(before + marked.row, room - 1), column=marked.column, typed=marked.typed
@@ -277,7 +283,7 @@ class Drawing:
         hints = [say("seconds", seconds=max(0, round(state.left)))] if state.left is not None else []
         hints.append(say("hint_toggle" if row and row.kind == "part" else "hint_send" if own else "hint_enter"))
         hints.append(say("hint_back" if own and form.options and not form.search else form.out))
-        if form.parts:
+        if form.parts and not state.typing:
             hints.append(say("hint_part", last=min(9, len(form.parts))))
         if state.scrolls:
             hints += [say("hint_scroll")] + ([] if state.typing else [say("hint_all")])
