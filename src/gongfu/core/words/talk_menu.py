@@ -4,8 +4,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "wrong_file": ("its file is wrong: {reason}", "文件有误：{reason}"),
     "expected": ("expected here", "此处需要"),
     "default": ("or else {value}", "缺省为 {value}"),
-    "given_by": ("given by the server {server}", "由服务器 {server} 提供"),
-    "resources": ("resources of this server", "此服务器的资源"),
+    "resources": ("resources of this MCP server", "此 MCP 服务器的资源"),
     "more_files": (
         "There are more than {count} files; the others are not offered.",
         "文件超过 {count} 个；其余不在此列出。",

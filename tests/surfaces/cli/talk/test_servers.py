@@ -8,9 +8,11 @@ from pathlib import Path
 
 import anyio
 import pytest
+from prompt_toolkit.document import Document
 
 from gongfu.models.scripted import Say
 from gongfu.surfaces.cli.talk.commands.custom import prompts, resources, whole
+from gongfu.surfaces.cli.talk.completing import Completions
 from tests.app.cast import Cast, workplace
 from tests.plugins.mcp import kit
 
@@ -45,6 +47,14 @@ async def test_servers_are_shown_and_their_prompts_and_resources_can_be_used(tmp
                 await anyio.sleep(0.01)
         assert [option.value for option in prompts(talk)] == ["good:review"]
         assert [option.value for option in resources(talk)] == ["good:memo://hello"]
+        completions = Completions(talk)
+        for typed, offered in (
+            ("see @goo", ["@good:"]),
+            ("看@good:", ["@good:memo://hello "]),
+            ("@good:hel", ["@good:memo://hello "]),
+            ("/good:r", ["/good:review "]),
+        ):
+            assert [row.text for row in await completions.rows(Document(typed))] == offered
         assert "/good:review" in await talk.do("/help")
         assert "MCP server good" in await talk.do("/tools")
 

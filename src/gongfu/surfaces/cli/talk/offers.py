@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Literal
 
 from anyio import to_thread
+from msgspec.structs import replace
 
 from gongfu.core.base import Base
-from gongfu.core.errors import ToolFailure, UserError
+from gongfu.core.errors import UserError
 from gongfu.surfaces.cli.style import one_line
 from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, complete_of, slash_of
 from gongfu.surfaces.cli.talk.ranking import Ranker, fold
 
 if TYPE_CHECKING:
     from gongfu.plugins.commands import Command
-    from gongfu.plugins.mcp.hub import Thing
+    from gongfu.plugins.mcp.hub import Hub
     from gongfu.surfaces.cli.talk.face import Option
     from gongfu.surfaces.cli.talk.talk import Talk
 
 _FRESH: Final = 2.0  # seconds for which the files of commands are not looked at again
-_FRESH_RESOURCES: Final = 30.0
 _ABOUT: Final = 120  # characters
-_CUSTOM: Final = "gongfu.surfaces.cli.talk.commands.custom"
 
 
 class Offer(Base, frozen=True):
@@ -66,7 +62,6 @@ class Offers:
         self._files: tuple[Offer, ...] = ()
         self._commands: dict[str, Command] = {}
         self._read_at = float("-inf")
-        self._resources: dict[str, tuple[float, tuple[Thing, ...]]] = {}
 
     def commands(self) -> list[Offer]:
         """The conversation's own commands (each other name of one, too), those from files, prompts of servers.
@@ -103,8 +98,6 @@ class Offers:
 
     def _read(self) -> tuple[tuple[Offer, ...], dict[str, Command]]:
         """Each file by itself: one that is wrong says so and hides none of the others."""
-        if find_spec(_CUSTOM) is not None:
-            import_module(_CUSTOM)  # `_prompts` asks it
         say = self._talk.cli.say
         files = self._talk.app.command_files
         offers: list[Offer] = []
@@ -124,11 +117,22 @@ class Offers:
         return tuple(offers), commands
 
     def _prompts(self) -> list[Offer]:
-        module = sys.modules.get(_CUSTOM)
-        if module is None or self._talk.app.hub is None:
-            return []
-        prompts = cast("Callable[[Talk], Sequence[Option]] | None", getattr(module, "prompts", None))
-        return [_offer(option) for option in prompts(self._talk)] if prompts is not None else []
+        return [_offer(option) for option in self._from_servers("prompts")]
+
+    def _from_servers(self, what: Literal["prompts", "resources"]) -> Sequence[Option]:
+        """What servers are known to have; they are asked again in the background when that is long ago."""
+        hub = self._talk.app.hub
+        if hub is None or not hub.started:
+            return ()
+        from gongfu.surfaces.cli.talk.commands.custom import prompts, resources  # only where there are servers
+
+        if hub.offered.stale:
+            self._talk.start(lambda: self._ask(hub))
+        return (prompts if what == "prompts" else resources)(self._talk)
+
+    async def _ask(self, hub: Hub) -> None:
+        await hub.offered.refresh()
+        self._news()
 
     # --- arguments ---
 
@@ -170,43 +174,16 @@ class Offers:
     # --- resources of servers ---
 
     def resources(self, typed: str) -> list[Offer]:
-        """The servers whose names begin so; behind a colon the resources of one, as they are known now."""
-        hub = self._talk.app.hub
-        if hub is None or not hub.started:
-            return []
+        """The servers with resources whose names begin so; behind a colon the resources of one that fit."""
+        every = [_offer(option) for option in self._from_servers("resources")]
+        every = [offer for offer in every if not re.search(r"[\s\"`<>]", offer.value)]
         name, colon, uri = typed.partition(":")
-        if not colon:
-            about = self._talk.cli.say("talk_menu.resources")
-            ready = (n for n, connection in hub.connections.items() if connection.state == "ready")
-            return [Offer(value=f"{n}:", label=f"{n}:", about=about) for n in ready if fold(n).startswith(fold(typed))]
-        if name not in hub.connections:
-            return []
-        at, known = self._resources.get(name, (float("-inf"), ()))
-        if time.monotonic() - at > _FRESH_RESOURCES:
-            self._resources[name] = (time.monotonic(), known)
-            self._talk.start(lambda: self._ask(name))
-        offers = [
-            Offer(value=f"{name}:{thing.id}", label=f"{name}:{one_line(thing.id)}", about=one_line(_about(thing)))
-            for thing in known
-            if not re.search(r"[\s\"`<>{]", thing.id)
-        ]
-        return best(offers, f"{name}:{uri}" if uri else "", 100)
-
-    async def _ask(self, name: str) -> None:
-        hub = self._talk.app.hub
-        if hub is None:
-            return
-        try:
-            things = await hub.resources(name)
-        except ToolFailure:  # a server that tells nothing has nothing to offer
-            things = ()
-        self._resources[name] = (time.monotonic(), things)
-        if things:
-            self._news()
-
-
-def _about(thing: Thing) -> str:
-    return thing.title or thing.about
+        if colon:
+            of_one = [replace(o, value=o.value[len(name) + 1 :]) for o in every if o.value.startswith(f"{name}:")]
+            return [replace(offer, value=f"{name}:{offer.value}") for offer in best(of_one, uri, len(of_one))]
+        about = self._talk.cli.say("talk_menu.resources")
+        servers = dict.fromkeys(offer.value.partition(":")[0] for offer in every)
+        return [Offer(value=f"{s}:", label=f"{s}:", about=about) for s in servers if fold(s).startswith(fold(typed))]
 
 
 def _offer(option: Option) -> Offer:
