@@ -75,6 +75,9 @@ async def test_a_long_session_holds_what_requests_hold_and_goes_on_alike(tmp_pat
     (work / ".git").mkdir(parents=True)
     (work / "a.txt").write_text("a line of a file\n" * 120)
 
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/config.yaml").write_text("context: {summaries_may_use_main: false}\n")  # none comes in between
+
     def opened(model: Scripted) -> gongfu.App:
         return gongfu.open(work, home=tmp_path / "home", env={}, yes=True, providers={REF: model}, model=REF)
 
