@@ -24,6 +24,6 @@ async def picking(screen: Screen, pick: Pick) -> Picked | None:
 
 async def asking(screen: Screen, label: str, *, secret: bool = False, default: str = "") -> str | None:
     """A line that the person types; None when they turn away. A `secret` is not shown."""
-    form = Form(free=label, text=default, secret=secret, empty="")
+    form = Form(free=label.rstrip(" :：>"), text=default, secret=secret, empty="")
     chosen = await held(screen, form)
     return None if chosen is None else chosen.text

@@ -15,11 +15,11 @@ Kind: TypeAlias = Literal["part", "option", "free"]
 class Form(Base, frozen=True):
     """What is to be chosen or typed.
 
-    `head` (plain) stays in sight, `body` (painted) scrolls below it, broken for `columns` already (0: not
-    yet). Of `parts` (painted lines each) any may be picked;
-    options whose value is in `partial` are about the picked ones. `free` is the label of an own answer, `empty` what
-    stands in its place until something is typed. `out` names the hint that says what Esc does. `aliases` are further
-    keys of options. A `secret` is not shown. `seconds` is how long an answer is waited for.
+    `head` (plain) stays in sight, `body` (painted) scrolls below it, broken for `columns` already (0: not yet). Of
+    `parts` (painted lines each) any may be picked; options whose value is in `partial` are about the picked ones.
+    `aliases` are further keys of options; where they are not `numbered`, a digit chooses none. `free` is the label of
+    an own answer, `empty` what stands in its place until something is typed; a `secret` is not shown. `out` names the
+    hint that says what Esc does. `seconds` is how long an answer is waited for.
     """
 
     head: tuple[str, ...] = ()
@@ -30,6 +30,7 @@ class Form(Base, frozen=True):
     partial: frozenset[str] = frozenset()
     options: tuple[Option, ...] = ()
     start: int = 0
+    numbered: bool = True
     search: bool = False
     free: str = ""
     free_key: str = ""
@@ -182,7 +183,7 @@ class Choosing:
         if self.form.parts:
             self.toggle(number - 1)
             return None
-        if any(option.key for option in self.form.options) or not 0 < number <= min(9, len(self.rows)):
+        if not self.form.numbered or not 0 < number <= min(9, len(self.rows)):
             return None
         self.at = number - 1
         return None if self.typing else self.take()

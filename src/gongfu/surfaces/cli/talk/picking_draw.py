@@ -211,7 +211,8 @@ class Drawing:
         """The key or the number that stands before an option."""
         form = self._state.form
         if any(option.key for option in form.options) or form.free_key:
-            return f"{key or ' '}  "
+            number = str(index + 1) if form.numbered and index < 9 else " "
+            return f"{key or number}  "
         digits = len(str(len(form.options) + bool(form.free)))
         return "" if form.search else f"{index + 1:>{digits}}. "
 

@@ -83,6 +83,7 @@ def permission_form(cli: Cli, question: QuestionAsked, columns: int) -> Form:
         columns=columns,
         parts=parts if about.parts else (),
         partial=frozenset(("session", "project")),
+        numbered=False,
         options=tuple(Option(value=one, label=say(f"talk_ask.{one}"), key=_KEYS[one]) for one in options),
         free=say("talk_ask.why"),
         free_key="w",
