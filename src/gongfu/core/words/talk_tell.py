@@ -161,7 +161,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "job_failed": ("That did not work: {why}", "未成功：{why}"),
     "diff_none": ("No file has changed since this session began.", "本会话开始以来没有文件改变。"),
     "diff_title": (
-        "Changed since checkpoint {since}: {count}, +{added} -{removed} lines",
+        "{count} changed since checkpoint {since}: +{added} -{removed} lines",
         "自检查点 {since} 以来：{count} 个文件，+{added} -{removed} 行",
     ),
     "diff_failed": ("The files could not be compared: {why}", "无法比较文件：{why}"),

@@ -70,6 +70,12 @@ def test_every_command_stands_in_one_group_and_every_key_is_told() -> None:
     assert all(f"key_{key.name}" in talk_tell.TEXT for key in KEYS)
 
 
+def test_both_languages_say_the_same() -> None:
+    for name, pair in {**talk_tell.TEXT, **talk_help.TEXT}.items():
+        english, chinese = (set(re.findall(r"\{(\w+)", text)) for text in pair)
+        assert english == chinese, name
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_help_and_keys_look_as_they_should(tmp_path: Path, language: str) -> None:
     face = Stub()
