@@ -23,6 +23,7 @@ from gongfu.models.scripted import Say
 from gongfu.surfaces.cli.talk.commands.catalog import SLASHES
 from gongfu.surfaces.cli.talk.completing import Completions, Row
 from gongfu.surfaces.cli.talk.menu import Menu, menu, open_menu
+from gongfu.surfaces.cli.talk.offers import Offer, best
 from gongfu.surfaces.cli.width import width
 from tests.app.cast import Cast, workplace
 
@@ -126,11 +127,27 @@ async def test_arguments_are_offered_or_what_is_expected_is_told(work: Path) -> 
     put(work.parent / "home" / "commands", "greet.md", text=text)
     async with offering(work) as (_, completions):
         assert [row.text.strip() for row in await rows(completions, "/rules re")] == ["refresh"]
+        assert [row.text.strip() for row in await rows(completions, "/permission au")] == ["auto"]
+        for text in ("/permission auto", "/title any words", "/export pdf fi", "/nothing x", "/compact on the"):
+            assert await rows(completions, text) == [], text
         assert [row.label for row in await rows(completions, "/greet ")] == ["<who>"]
         (second,) = await rows(completions, "/greet you ")
         (named,) = await rows(completions, "/greet how=x y")
     assert (second.kind, second.label, second.about, second.text) == ("hint", "[how]", "or else kindly", "")
     assert named.about == "whom to greet"
+
+
+def test_what_is_chosen_from_is_found_by_how_it_is_shown_and_by_words() -> None:
+    offers = [Offer("s_1", "Fix the parser", "yesterday"), Offer("s_2", "修复解析器"), Offer("drop 1", "drop 1")]
+
+    def found(typed: str) -> list[str]:
+        return [offer.value for offer in best(offers, typed, 9, labels=True)]
+
+    assert found("fix the p") == found("pars") == ["s_1"]
+    assert found("解析") == ["s_2"]
+    assert found("drop ") == ["drop 1"]
+    assert found("s_") == ["s_1", "s_2"]
+    assert found("the fix") == []
 
 
 # --- files ---

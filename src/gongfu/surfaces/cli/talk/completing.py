@@ -113,12 +113,8 @@ class Completions(Completer):
             return []
         if isinstance(offers, Offer):  # what is expected, not what there is
             return [Row("", 0, offers.label, offers.about, kind="hint")]
-        whole = [offer for offer in offers if " " in args and offer.value.lower().startswith(args.lower())]
-        word = args if whole else args.rpartition(" ")[2]
-        chosen = whole or best(offers, word, MOST)
-        if not whole and " " in args.strip() and not word:
-            return []
-        return [Row(offer.value, -len(word), offer.label, offer.about, kind="argument") for offer in chosen[:MOST]]
+        chosen = best(offers, args, MOST, labels=True)
+        return [Row(offer.value, -len(args), offer.label, offer.about, kind="argument") for offer in chosen]
 
     # --- files ---
 
@@ -186,7 +182,7 @@ def _but_same(rows: list[Row], before: str) -> list[Row]:
     """No rows where there is but one that would change nothing."""
     if len(rows) == 1 and rows[0].kind != "hint":
         typed = before[len(before) + rows[0].start_position :]
-        return [] if typed == rows[0].text.rstrip() else rows
+        return [] if typed.rstrip() == rows[0].text.rstrip() else rows
     return rows
 
 

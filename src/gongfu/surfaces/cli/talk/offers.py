@@ -36,21 +36,36 @@ class Offer(Base, frozen=True):
     needs: bool = False
 
 
-def best(offers: Sequence[Offer], typed: str, limit: int) -> list[Offer]:
-    """Those that fit what is typed: first those that begin so, then by letters within. Equal ones keep their order."""
+def best(offers: Sequence[Offer], typed: str, limit: int, *, labels: bool = False) -> list[Offer]:
+    """Those that fit what is typed: first those that begin so, then by letters within. Equal ones keep their order.
+
+    With `labels` how they are shown counts, too. Of what is typed in several words nothing but the beginning and the
+    words as they are is looked for.
+    """
     wanted = fold(typed)
     if not wanted:
         return list(offers[:limit])
     ranker = Ranker(wanted)
     ranked: list[tuple[int, int]] = []
     for number, offer in enumerate(offers):
-        name = fold(offer.value)
-        rank = (0 if name == wanted else 1) if name.startswith(wanted) else ranker.rank(name.replace(":", "-"))
-        if rank is None and not wanted.isascii() and wanted in fold(offer.about):
-            rank = 10  # a word of Chinese is none of a name
-        if rank is not None:
-            ranked.append((rank, number))
+        ranks = [_rank(ranker, fold(offer.value))]
+        if labels and offer.label != offer.value:
+            ranks.append(_rank(ranker, fold(offer.label)))
+        if not wanted.isascii() and wanted in fold(offer.about):
+            ranks.append(10)  # a word of Chinese is none of a name
+        fits = [rank for rank in ranks if rank is not None]
+        if fits:
+            ranked.append((min(fits), number))
     return [offers[number] for _, number in sorted(ranked)[:limit]]
+
+
+def _rank(ranker: Ranker, name: str) -> int | None:
+    wanted = ranker.query
+    if name.startswith(wanted):
+        return 0 if name == wanted else 1
+    if " " in wanted:
+        return 7 if wanted in name else None
+    return ranker.rank(name.replace(":", "-"))
 
 
 class Offers:
