@@ -202,9 +202,8 @@ class App(Undoable, Extended):
                 raise UserError("app.no_session_here", root=str(self.workspace.root))
             return self.in_mode(self._reopen(row.id))
         if id:
-            known = self.rows.get(id).id
-            open_already = self._open.get(known)  # in the mode that was chosen since
-            return open_already or self.in_mode(self._reopen(known))
+            known = self.rows.get(id).id  # one that is open stays in the mode that was chosen since
+            return self._open.get(known) or self.in_mode(self._reopen(known))
         return self.in_mode(self._make(new_id("s")))
 
     def _begin(self, session: Session) -> None:

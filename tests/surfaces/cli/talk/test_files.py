@@ -97,10 +97,10 @@ def test_what_is_known_serves_while_it_is_looked_at_again(tmp_path: Path, monkey
 
 
 def test_a_path_that_leads_out_is_gone_on_with_from_its_folder(tmp_path: Path) -> None:
-    root = tmp_path / "work"
+    root = tmp_path / "here"
     make(root, "a.txt")
     make(tmp_path, "next/one.txt", "next/two.txt")
     workspace = Workspace(root, root)
     assert beside(workspace, "../next/o", 10) == ["../next/one.txt"]
     assert beside(workspace, f"{tmp_path.as_posix()}/ne", 10) == [f"{tmp_path.as_posix()}/next/"]
-    assert [leads_out(workspace, p) for p in ("../n", f"{root}/a", "a", "../work/a")] == [True, False, False, False]
+    assert [leads_out(workspace, p) for p in ("../n", f"{root}/a", "a", "../here/a")] == [True, False, False, False]
