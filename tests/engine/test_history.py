@@ -22,7 +22,7 @@ from gongfu.models.scripted.script import Call, Say, Step
 REF = "scripted/scripted"
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.one_of(st.none(), st.tuples(st.integers(0, 40), st.sets(st.integers(0, 40)))), max_size=40))
 def test_a_history_reads_like_a_list(steps: list[tuple[int, set[int]] | None]) -> None:
     log: list[Message] = []

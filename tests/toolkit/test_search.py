@@ -321,7 +321,7 @@ def test_groups_fit_on_a_command_line() -> None:
 async def test_an_expression_that_takes_for_ever_is_stopped_and_the_program_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, rg: str
 ) -> None:
-    monkeypatch.setattr("gongfu.toolkit.search._SECONDS", 0.4)
+    monkeypatch.setattr("gongfu.toolkit.search._SECONDS", 0.15)
     (tmp_path / "evil.txt").write_text("a" * 60_000 + "!\n")
     (tmp_path / "gbk.txt").write_bytes(("功夫是一种技能，练出来的本事" + "a" * 60_000 + "!\n").encode("gbk"))
     tool = search_tools(Workspace(tmp_path, tmp_path), env=ENV, rg=rg)[1]
@@ -336,7 +336,7 @@ async def test_an_expression_that_takes_for_ever_is_stopped_and_the_program_goes
 async def test_a_very_long_line_does_not_hold_the_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
 ) -> None:
-    monkeypatch.setattr("gongfu.toolkit.search._SECONDS", 0.4)
+    monkeypatch.setattr("gongfu.toolkit.search._SECONDS", 0.15)
     (tmp_path / "app.min.js").write_text("b" * 400_000 + " " * 400_000 + "b" * 400_000)
     (tmp_path / "blank.txt").write_text("\n" * 400_000)
     tool = search_tools(Workspace(tmp_path, tmp_path), env=ENV, rg="")[1]
