@@ -219,8 +219,9 @@ class Wide(DummyOutput):
 class Typing:
     """An input with its menu, typed at."""
 
-    def __init__(self, buffer: Buffer, pipe: Any) -> None:
+    def __init__(self, buffer: Buffer, below: Any, pipe: Any) -> None:
         self.buffer = buffer
+        self.below = below
         self._pipe = pipe
 
     async def type(self, text: str) -> None:
@@ -242,13 +243,14 @@ async def typing(completions: Completions) -> AsyncGenerator[Typing]:
     buffer = Buffer(multiline=True, completer=completions, complete_while_typing=True)
     window = Window(BufferControl(buffer))
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=Wide(80, 24)):
-        layout = Layout(HSplit([window, menu(lambda: buffer)]), focused_element=window)
+        below = menu(lambda: buffer)
+        layout = Layout(HSplit([window, below]), focused_element=window)
         app = Application[None](layout=layout, full_screen=False)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(lambda: app.run_async(handle_sigint=False, set_exception_handler=False))
             try:
                 await anyio.wait_all_tasks_blocked()
-                yield Typing(buffer, pipe)
+                yield Typing(buffer, below, pipe)
             finally:
                 app.exit()
 
@@ -285,6 +287,10 @@ async def test_the_newest_text_wins(work: Path) -> None:
         await at.until(lambda: at.labels == ["f39.txt"])
         assert at.buffer.complete_state is not None
         assert at.buffer.complete_state.original_document.text == "@f39.tx"
+        at.buffer.insert_text("t")
+        assert at.buffer.complete_state is None
+        assert at.below.filter(), "the rows stay while others are looked for"
+        await at.until(lambda: not at.below.filter())
 
 
 def drawn(
