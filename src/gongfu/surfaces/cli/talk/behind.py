@@ -11,6 +11,7 @@ from gongfu.surfaces.cli.ask import somebody
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.drive import Signals, end_now
 from gongfu.surfaces.cli.images import read_image
+from gongfu.surfaces.cli.model_ways import needs_model
 from gongfu.surfaces.cli.opening import opened
 from gongfu.surfaces.cli.talk.face import Typed
 
@@ -29,6 +30,10 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
         if wanted.opening.answers == "ask":
             cli.person = somebody(cli)
         guided = False
+        if needs_model(cli, wanted.opening):
+            from gongfu.surfaces.cli.talk.first_run import ask_language  # once on a machine
+
+            await ask_language(talk.face, cli, wanted.opening.config)
         while True:
             async with opened(cli, wanted.opening) as app:
                 if not guided and await _guided(cli, talk, app):
@@ -50,8 +55,6 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
 
 async def _guided(cli: Cli, talk: Talk, app: App) -> bool:
     """Lead the person to a model where nothing says which works; whether there is one now."""
-    from gongfu.surfaces.cli.model_ways import needs_model
-
     if app.settings.models.main or app.settings.providers or not needs_model(cli, talk.opening):
         return False
     from gongfu.surfaces.cli.talk.first_run import guide  # once on a machine

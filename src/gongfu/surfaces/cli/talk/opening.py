@@ -19,6 +19,7 @@ from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.options import Opening
 from gongfu.surfaces.cli.talk.face import Face
 from gongfu.surfaces.cli.talk.talk import Talk
+from gongfu.surfaces.cli.width import wrap
 
 if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.past_lines import PastLines
@@ -145,4 +146,4 @@ def _greet(cli: Cli) -> None:
     root, home = str(_root()), cli.env.get("HOME") or os.devnull
     shown = f"~{root[len(home) :]}" if root == home or root.startswith(home + os.sep) else root
     cli.out.line(f"{style.bold('Gongfu')} {style.dim(__version__)}  {style.dim(shown)}")
-    cli.out.line(style.dim(cli.say("talk.hints")))
+    cli.out.line("\n".join(style.dim(row) for row in wrap(cli.say("talk.hints"), cli.size()[0] - 1)))
