@@ -82,6 +82,14 @@ class Drawn:
         return rows
 
     @property
+    def cursor(self) -> tuple[int, int]:
+        """Column and row of the cursor among the lines that are alive."""
+        drawn = self.screen.app.renderer.last_rendered_screen
+        assert drawn is not None
+        at = drawn.get_cursor_position(self.screen.app.layout.current_window)
+        return at.x, at.y
+
+    @property
     def text(self) -> str:
         """The lines that are alive, as one text."""
         return "\n".join(self.alive)

@@ -15,7 +15,7 @@ from gongfu.surfaces.cli.answers import decided
 from gongfu.surfaces.cli.talk.face import Option, Pick, Picked
 from gongfu.surfaces.cli.width import width
 
-from .kit import BACK, DOWN, END, ENTER, ESC, HOME, PAGE_DOWN, PAGE_UP, UP, Drawn, drawn, pasted
+from .kit import BACK, DOWN, END, ENTER, ESC, HOME, LEFT, PAGE_DOWN, PAGE_UP, UP, Drawn, drawn, pasted
 
 pytestmark = pytest.mark.anyio
 
@@ -411,3 +411,18 @@ async def test_a_line_begins_with_its_default() -> None:
     async with asking(lambda on: on.screen.ask("Title", default="old"), seen="old") as asked:
         await asked.press(" 新", ENTER)
         assert await asked.answer() == "old 新"
+
+
+@pytest.mark.parametrize(("columns", "label"), [(80, "Name"), (40, "Name of the model that shall be asked for this")])
+async def test_the_cursor_stands_where_one_types(columns: int, label: str) -> None:
+    async with asking(lambda on: on.screen.ask(label), seen="Name", columns=columns) as asked:
+        for typed in ("ab", "中文", *["字"] * 20, LEFT, LEFT, "🙂"):
+            await asked.press(typed)
+            column, row = asked.on.cursor
+            shown = asked.on.alive[row]
+            at, cells = 0, 0
+            while cells < column and at < len(shown):
+                cells += width(shown[at])
+                at += 1
+            before = "".join(asked.on.alive[: row + 1])[: -(len(shown) - at) or None].replace(" ", "")
+            assert before.endswith(typed.strip(LEFT)), (typed, asked.on.cursor, asked.on.text)

@@ -70,7 +70,8 @@ class Drawing:
     def tall(self, columns: int, rows: int) -> int:
         """Rows that it would take on a screen of `rows`: the list at most a third, what stands above at most half."""
         form = self._state.form
-        blocks = sum(len(self._block(row, columns, marked=False).lines) for row in self._all())
+        marked = self._state.marked
+        blocks = sum(len(self._block(row, columns, marked=row == marked).lines) for row in self._all())
         body = min(len(self.body(columns)), max(3, rows // 2))
         listed = min(blocks, max(5, rows // 3)) + form.search
         parted = bool(form.parts) * self._gap(rows)
@@ -113,18 +114,18 @@ class Drawing:
             shown -= 3
         spare = free - shown - asked  # for lines that keep things apart
         spare = 3 if spare < 3 and free - shown >= _LONG_ENOUGH + 3 else spare
-        apart = int(spare >= 2)
+        apart, above = int(spare >= 2), bool(head or body)
         if form.parts and spare >= 4:
             blocks[len(form.parts)] = _lowered(blocks[len(form.parts)])
-        lines = [self._style.sgr("90", self._signs.rule * columns)] if spare == 1 or spare >= 3 else []
-        lines += [*head, *self._scrolled(body, shown, columns), *[""] * apart]
-        above = len(lines)
-        search = self._search(columns, above) if form.search else None
+        lines = [self._style.sgr("90", self._signs.rule * columns)] if spare == 1 or spare >= 3 - (not above) else []
+        lines += [*head, *self._scrolled(body, shown, columns), *[""] * (apart if above else 0)]
+        first = len(lines)
+        search = self._search(columns, first) if form.search else None
         lines += search.lines if search else []
         listed = self._listed(blocks, max(1, height - len(lines) - len(foot) - (0 if search else apart)))
         lines += listed.lines
         gap = height - len(lines) - len(foot) if search else apart  # a list that is searched keeps its height
-        seen = search or Drawn(lines=[], row=above + listed.row, column=listed.column, typed=listed.typed)
+        seen = search or Drawn(lines=[], row=first + listed.row, column=listed.column, typed=listed.typed)
         return Drawn(lines=[*lines, *[""] * gap, *foot][:height], row=seen.row, column=seen.column, typed=seen.typed)
 
     def _head(self, columns: int) -> list[str]:
@@ -228,15 +229,20 @@ class Drawing:
             return Drawn(lines=[cut(f"  {style.dim(lead)}{named + text if text else label}", columns - 1)])
         used = width(lead + named)
         if used > columns // 2:
-            return self._below(cut(f"{sign} {style.dim(lead)}{style.cyan(label)}", columns - 1), columns)
+            return self._below(lead, label, columns)
         rows, row, at = self._typed(columns - 3 - used)
         lines = [f"{sign} {style.dim(lead)}{style.cyan(named)}{rows[0]}"]
         lines += (" " * (used + 2) + more for more in rows[1:])
         return Drawn(lines=lines, row=row, column=at + 2 + (used if row else len(lead + named)), typed=True)
 
-    def _below(self, label: str, columns: int) -> Drawn:
+    def _below(self, lead: str, label: str, columns: int) -> Drawn:
+        """The marked own answer with what is typed below its label."""
+        style, margin = self._style, " " * (len(lead) + 2)
+        first, *more = wrap(label, columns - 3 - len(lead))
+        lines = [f"{self._sign(marked=True)} {style.dim(lead)}{style.cyan(first)}"]
+        lines += (margin + style.cyan(row) for row in more)
         rows, row, at = self._typed(columns - 5)
-        return Drawn(lines=[label, *(f"    {one}" for one in rows)], row=row + 1, column=at + 4, typed=True)
+        return Drawn(lines=[*lines, *(f"    {one}" for one in rows)], row=row + len(lines), column=at + 4, typed=True)
 
     def _search(self, columns: int, above: int) -> Drawn:
         rows, row, at = self._typed(columns - 5)

@@ -66,7 +66,7 @@ class _Control(BufferControl):
     def create_content(self, width: int, height: int, preview_search: bool = False) -> UIContent:  # noqa: ARG002
         """The lines for a place of this size."""
         drawn = self._dialogue.draw(width, height)
-        lines = [to_formatted_text(ANSI(line)) for line in drawn.lines]
+        lines = [[*to_formatted_text(ANSI(line)), ("", " ")] for line in drawn.lines]  # the cursor may stand behind it
         return UIContent(
             get_line=lambda at: lines[at] if at < len(lines) else [],
             line_count=max(1, len(lines)),
