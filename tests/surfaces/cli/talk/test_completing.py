@@ -287,6 +287,7 @@ async def test_the_newest_text_wins(work: Path) -> None:
         await at.until(lambda: at.labels == ["f39.txt"])
         assert at.buffer.complete_state is not None
         assert at.buffer.complete_state.original_document.text == "@f39.tx"
+        assert at.below.filter(), "they are drawn"
         at.buffer.insert_text("t")
         assert at.buffer.complete_state is None
         assert at.below.filter(), "the rows stay while others are looked for"
