@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gongfu.plugins.commands import is_command
 from gongfu.surfaces.cli.style import one_line
 from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, run_of, slash_of
+from gongfu.surfaces.cli.width import clip
 
 if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.face import Typed
@@ -26,6 +27,8 @@ async def slashed(talk: Talk, text: str, typed: Typed) -> None:
         talk.note(talk.cli.say("talk.busy", name=known))
         talk.face.put(typed.shown or typed.text)
         return
+    if talk.face.drawn:  # else it stands where it was typed
+        talk.face.show("\n" + talk.cli.out_style.dim(clip(f"› {one_line(text)}", talk.face.size[0] - 1)))
     await run_of(known, slash)(talk, args.strip())
 
 
