@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from gongfu.core.ids import new_id
@@ -20,11 +19,6 @@ MARK = "GONGFU_CALL"
 if TYPE_CHECKING:
     from gongfu.config.settings import Settings
     from gongfu.surfaces.cli.answers import Answerer
-
-
-@asynccontextmanager
-async def _nothing() -> AsyncGenerator[None]:
-    yield
 
 
 class Cli:
@@ -61,7 +55,6 @@ class Cli:
         self.settings: Settings | None = None  # once they are known: their keys are kept out of reports
         self.mark = new_id("x")
         self.shows: Callable[[str], None] | None = None  # where lines go while the screen is drawn
-        self.aside: Callable[[], AbstractAsyncContextManager[None]] = _nothing  # around what takes the terminal itself
 
     def speak(self, language: Language) -> None:
         """From now on speak `language`."""

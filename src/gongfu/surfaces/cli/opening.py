@@ -24,9 +24,7 @@ async def opened(cli: Cli, opening: Opening) -> AsyncGenerator[App]:
         from gongfu.surfaces.cli.trust_question import ask_about_trust  # only with somebody at the terminal
 
         cli.speak(app.language)
-        async with cli.aside():
-            asked = await ask_about_trust(cli, app)
-        if asked:
+        if await ask_about_trust(cli, app):
             app = _made(cli, opening)  # as it is after the answer
     async with opened_with(cli, app):
         yield app

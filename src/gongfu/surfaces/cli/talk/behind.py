@@ -28,7 +28,7 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
     with Signals(lambda: end_now(cli.mark)) as signals, signals.calling(talk.face.leave):
         talk.on_turn_end = signals.again
         if wanted.opening.answers == "ask":
-            cli.person = somebody(cli)
+            cli.person = talk.face if talk.face.drawn else somebody(cli)
         guided = False
         if needs_model(cli, wanted.opening):
             from gongfu.surfaces.cli.talk.first_run import ask_language  # once on a machine
@@ -71,8 +71,7 @@ async def _ask_before(cli: Cli, app: App, wanted: Wanted) -> None:
     if unasked(app) is not None:
         from gongfu.surfaces.cli.rules_question import ask_about_rules  # only where nothing was said yet
 
-        async with cli.aside():
-            await ask_about_rules(cli, app)
+        await ask_about_rules(cli, app)
 
 
 async def _warm_up() -> None:

@@ -65,7 +65,7 @@ def converse(cli: Cli, wanted: Wanted) -> int:
 async def _drawn(cli: Cli, talk: Talk, wanted: Wanted) -> int:
     screen = _screen(cli, talk)
     _greet(cli)
-    cli.shows, cli.aside = screen.show, screen.aside
+    cli.shows = screen.show
     try:
         return await _live(cli, talk, wanted, screen, screen.run)
     finally:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from prompt_toolkit.application import Application
-from prompt_toolkit.application.run_in_terminal import in_terminal, run_in_terminal
+from prompt_toolkit.application.run_in_terminal import run_in_terminal
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.input import create_input
@@ -34,6 +34,7 @@ T = TypeVar("T")
 
 FRAME = 0.05  # seconds between two frames of what is alive
 _SETTLE = 0.08  # seconds without a further change of size after which the screen is drawn anew
+_ROOMY = 30  # rows of a screen on which what is alive need not give way to a dialogue
 _KEPT = 400  # finished lines that are drawn again after a change of size
 
 
@@ -80,7 +81,6 @@ class Screen:
         self._finished: list[str] = []
         self._stage: Stage | None = None
         self._one = anyio.Lock()  # one dialogue at a time
-        self._begun = anyio.Event()  # the first frame was drawn
         self._dirty = True
         self._resized_at = 0.0
         self._alive: tuple[str, ...] = ()
@@ -98,7 +98,6 @@ class Screen:
             color_depth=None if cli.out_style.color else ColorDepth.DEPTH_1_BIT,
             terminal_size_polling_interval=None,
             before_render=self._before_render,
-            after_render=lambda _: self._begun.set(),
             erase_when_done=True,
         )
         self.app.ttimeoutlen = 0.05  # an Esc by itself is one after so many seconds
@@ -135,7 +134,8 @@ class Screen:
     def _before_render(self, _: Any) -> None:
         columns, rows = self.size
         now = _now()
-        self._alive = tuple(self._shown.living(now, columns, rows))[-max(1, rows // 3) :]
+        most = max(1, rows // 3 if self._stage is None or rows >= _ROOMY else 2)
+        self._alive = tuple(self._shown.living(now, columns, rows))[-most:]
         self._status = tuple(self._shown.status(now, columns))
 
     # --- Face ---
@@ -183,20 +183,6 @@ class Screen:
         self.flush()
         self._drain()
         return await run_in_terminal(work, in_executor=True)
-
-    @asynccontextmanager
-    async def aside(self) -> AsyncGenerator[None]:
-        """The terminal belongs to others in this block: nothing is drawn, and no keys are taken."""
-        await self._begun.wait()
-        self.flush()
-        self._drain()
-        shows, self.cli.shows = self.cli.shows, None
-        try:
-            async with in_terminal():
-                self._drain()
-                yield
-        finally:
-            self.cli.shows = shows
 
     def put(self, text: str) -> None:
         """Lay text into the input."""
