@@ -16,6 +16,7 @@ import anyio.abc
 from gongfu.app.consent import consent_of
 from gongfu.app.equip import equip
 from gongfu.app.extended import Extended
+from gongfu.app.listed import Listed
 from gongfu.app.note import UNFINISHED_DAYS, environment_note, today, unfinished_note
 from gongfu.app.options import Options
 from gongfu.app.rules import pin_for, repin_for, warnings_for
@@ -38,21 +39,18 @@ from gongfu.resources import text
 from gongfu.store.artifacts import Artifacts
 from gongfu.store.database import Database
 from gongfu.store.journal import Journal
-from gongfu.store.sessions import SessionRow, Sessions
+from gongfu.store.sessions import Sessions
 from gongfu.workspace.locks import FileLock
 from gongfu.workspace.root import Workspace
 
 if TYPE_CHECKING:
-    from gongfu.context.receipt import Receipt
-    from gongfu.context.xray import Xray
     from gongfu.plugins.mcp.hub import Hub
-    from gongfu.retrieval.history import Found
     from gongfu.workspace.sandbox.sandbox import Sandbox
 
 __all__ = ["App", "Session", "TurnFinished"]
 
 
-class App(Undoable, Extended):
+class App(Undoable, Extended, Listed):
     """An agent, ready to talk. Use it as an async context manager: leaving it ends all turns cleanly.
 
     Made by `gongfu.open`. Sessions of one app run side by side; each has its own event stream.
@@ -65,6 +63,7 @@ class App(Undoable, Extended):
         )
         self._spawner = Spawner(self, make=self._make, kit=self._kit)
         self._open: dict[str, Session] = {}
+        self._opening = anyio.Lock()
         self._locks: dict[str, FileLock] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
         self._stack = AsyncExitStack()
@@ -125,33 +124,6 @@ class App(Undoable, Extended):
         """Outputs too long for the context."""
         return Artifacts(self.places.artifacts)
 
-    def sessions(self, *, everywhere: bool = False, limit: int = 50, children: bool = False) -> list[SessionRow]:
-        """Sessions of this workspace (or all), the last active first; with `children` those of sub-agents, too."""
-        return self.rows.list(None if everywhere else str(self.workspace.root), limit=limit, children=children)
-
-    def search(self, words: str, *, everywhere: bool = False, limit: int = 20) -> Sequence[Found]:
-        """Sessions of this workspace (or all) in whose titles, prompts or final answers `words` are, best first."""
-        from gongfu.retrieval.history import search_history  # no turn needs it
-
-        root = None if everywhere else str(self.workspace.root)
-        return search_history(self.database, words, root=root, limit=limit, now=time.time())
-
-    def xray(self, id: str = "") -> Xray:
-        """What the log of a session (by its id or a unique part of it; "": the latest here) tells of its requests.
-
-        Nothing is locked or changed. UserError when there is no such session.
-        """
-        from gongfu.app.look import look  # no turn needs it
-
-        row = self.rows.get(id) if id else self.rows.latest(str(self.workspace.root))
-        if row is None:
-            raise UserError("app.no_session_here", root=str(self.workspace.root))
-        return look(row, self.journal.read(row.id))
-
-    def receipts(self, id: str = "") -> tuple[Receipt, ...]:
-        """A receipt for each request that a session has sent, in their order; see `xray`."""
-        return self.xray(id).receipts
-
     # --- life ---
 
     @property
@@ -196,14 +168,8 @@ class App(Undoable, Extended):
         A new one is recorded when its first prompt comes. UserError when there is no such session, or another process
         has it open.
         """
-        if latest and not id:
-            row = self.rows.latest(str(self.workspace.root))
-            if row is None:
-                raise UserError("app.no_session_here", root=str(self.workspace.root))
-            return self.in_mode(self._reopen(row.id))
-        if id:
-            known = self.rows.get(id).id  # one that is open stays in the mode that was chosen since
-            return self._open.get(known) or self.in_mode(self._reopen(known))
+        if id or latest:
+            return await self._reopen(self.row(id).id)
         return self.in_mode(self._make(new_id("s")))
 
     def _begin(self, session: Session) -> None:
@@ -219,14 +185,15 @@ class App(Undoable, Extended):
             created.session, directory=created.directory, root=created.root, parent=created.parent, at=time.time()
         )
 
-    def _reopen(self, id: str) -> Session:
-        known = self._open.get(id)
-        if known is not None:
-            return known
-        session = self._load(self._make_again(id))
-        if (other := repin_for(self, session)) is not None:
-            session.stream.emit(other)
-        return session
+    async def _reopen(self, id: str) -> Session:
+        async with self._opening:  # nobody gets one that is read half
+            known = self._open.get(id)
+            if known is not None:
+                return known  # in the mode that was chosen since
+            session = await self._loaded(self._make_again(id))
+            if (other := repin_for(self, session)) is not None:
+                session.stream.emit(other)
+            return self.in_mode(session)
 
     def _make_again(self, id: str) -> Session:
         first = next(self.journal.read(id, before=2), None)
@@ -235,9 +202,9 @@ class App(Undoable, Extended):
             return self._spawner.reopen(id, created.brief)
         return self._make(id)
 
-    def _load(self, session: Session) -> Session:
+    async def _loaded(self, session: Session) -> Session:
         try:
-            session.load()
+            await session.load_beside()
         except BaseException:
             self._forget(session.id)
             raise
@@ -368,7 +335,7 @@ class App(Undoable, Extended):
         self.journal.copy(origin.id, session.id, seq)
         self.artifacts.copy(origin.id, session.id)  # the history that was copied names them
         self.rows.set_title(session.id, origin.title)
-        return self._load(session)
+        return await self._loaded(session)
 
     async def delete(self, id: str) -> list[str]:
         """Really delete a session with its artifacts; the ids that went (its children go with it).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gongfu.context.pairing import INTERRUPTED
@@ -11,12 +12,12 @@ if TYPE_CHECKING:
     from gongfu.engine.session import Session
 
 
-def load(session: Session) -> None:
-    """Read a session from the journal.
+def loading(session: Session) -> Iterator[None]:
+    """Read a session from the journal, a few milliseconds of it at a time; it must not be used before the end.
 
     A call that had begun is closed as interrupted; one that had not may still run when the turn goes on.
     """
-    session.stream.load()
+    yield from session.stream.loading()
     state = session.state
     stopped = state.at
     began = state.transcript.newest_calls & state.started_calls

@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import msgspec
+from anyio.lowlevel import checkpoint
 
 from gongfu.context.ledger import Ledger
 from gongfu.context.pairing import closing
@@ -36,7 +37,7 @@ from gongfu.engine.inbox import Inbox
 from gongfu.engine.kit import Kit
 from gongfu.engine.labelling import Namer, first_title
 from gongfu.engine.limits import Limits
-from gongfu.engine.loading import load
+from gongfu.engine.loading import loading
 from gongfu.engine.modes import Overlay
 from gongfu.engine.pending import Pending, Relay
 from gongfu.engine.prompted import Prompted
@@ -356,7 +357,13 @@ class Session(Chosen):
 
     def load(self) -> None:
         """Read the session from the journal, and close what a kill left open."""
-        load(self)
+        for _ in loading(self):
+            pass
+
+    async def load_beside(self) -> None:
+        """The same while others get their turn; the session must not be used before."""
+        for _ in loading(self):
+            await checkpoint()
 
     def open_with(self, note: str) -> list[AnyEvent]:
         """What must stand before the first prompt of a session."""

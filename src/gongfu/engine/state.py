@@ -42,6 +42,8 @@ from gongfu.core.specs import Usage
 from gongfu.engine.transcript import Transcript
 
 MAIN = "main"
+MAY_GO_ON = ("interrupted", "cancelled", "budget", "failed")
+"""How a turn may have ended that can go on."""
 ONLY_READS, READS_NO_MORE = "reading", "reading-over"
 """The ids of the notes which say that only reading is allowed, and that this is over."""
 SUB_AGENT = "sub-agent"
@@ -265,4 +267,4 @@ class SessionState:
         """Whether a turn began and never ended (the program was killed), or ended so that it may go on."""
         if self.turn is not None:
             return True
-        return self.finished is not None and self.finished.status in ("interrupted", "cancelled", "budget", "failed")
+        return self.finished is not None and self.finished.status in MAY_GO_ON

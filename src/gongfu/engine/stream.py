@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 
 import anyio
@@ -25,6 +25,7 @@ from gongfu.engine.state import SessionState
 from gongfu.store.journal import Journal
 
 LAG = 10_000
+_PART = 100  # events that are projected without a pause
 
 
 class _Subscriber:
@@ -93,20 +94,19 @@ class EventStream:
         for subscriber in self._subscribers:
             subscriber.push(entry)
 
-    def load(self) -> int:
-        """Project everything that the journal holds; the number of events read."""
-        count = 0
+    def loading(self) -> Iterator[None]:
+        """Project everything that the journal holds, a few milliseconds of it at a time."""
         collecting = gc.isenabled()
         gc.disable()  # nothing of this is garbage, and looking for some takes a tenth of the time
         try:
-            for entry in self._journal.read(self._session):
+            for count, entry in enumerate(self._journal.read(self._session), 1):
                 self._take(entry)
-                count += 1
+                if not count % _PART:
+                    yield
         finally:
             if collecting:
                 gc.enable()
         self._state.let_go()
-        return count
 
     def _take(self, entry: Entry) -> None:
         self._state.at = entry.time

@@ -40,8 +40,10 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
                     guided = True  # there is a model now: open it all anew, with it
                     continue
                 await _ask_before(cli, app, wanted)
+                if wanted.session or wanted.latest:
+                    talk.foreshow(app, app.row(wanted.session).id)
                 session = await app.session(wanted.session, latest=wanted.latest)
-                talk.begin(app, session, compact=wanted.compact)
+                talk.begin(app, session)
                 if wanted.text or wanted.images:
                     images = tuple(map(read_image, wanted.images))
                     talk.submit(Typed(text=wanted.text, images=images, shown=wanted.text))

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from gongfu.core import events as ev
 from gongfu.core.base import Base
 from gongfu.core.messages import TextPart
+from gongfu.engine.state import MAY_GO_ON
 from gongfu.surfaces.cli.render.blocks import closes, fence_of
 from gongfu.surfaces.cli.render.history import History
 from gongfu.surfaces.cli.render.lines import Lines
@@ -21,7 +22,7 @@ from gongfu.surfaces.cli.style import one_line
 from gongfu.surfaces.cli.width import clip, width
 
 if TYPE_CHECKING:
-    from gongfu.app import App, Session
+    from gongfu.app import App
     from gongfu.surfaces.cli.cli import Cli
 
 _PAGE, _PAGES = 96, 4  # entries that are read at a time, and how often
@@ -38,15 +39,15 @@ class Opened(Base, frozen=True):
     model: str = ""
 
 
-def opened(cli: Cli, app: App, session: Session, lines: Lines, *, compact: bool = False) -> Opened:
+def opened(cli: Cli, app: App, session: str, lines: Lines, *, compact: bool = False) -> Opened:
     """The last turns of about two screens, what session it is, and whether its last turn may go on.
 
-    Only the end of the log is read, and little Markdown is drawn.
+    Only the end of the log is read, and little Markdown is drawn: the session itself need not be open yet.
     """
     budget = min(_MOST, max(_LEAST, cli.size()[1] * 2 - 8))
     read, chosen = _chosen(app, session, lines.columns, budget)
     first = chosen[0].seq if chosen else 0
-    chosen = _with_prompts(chosen, read, session)
+    chosen = _with_prompts(chosen, read)
     drawer = _Drawer(lines)
     history = History(lines, drawer.draw, compact=compact, talking=True)
     shown = "".join(history.blocks(chosen)).strip("\n")
@@ -62,7 +63,7 @@ def opened(cli: Cli, app: App, session: Session, lines: Lines, *, compact: bool 
         "",
         *(style.dim(row) for row in _about(app, session, lines.columns, say, whole=not earlier)),
     ]
-    if session.state.interrupted():
+    if _interrupted(read):
         rows.append(style.yellow(say("talk_view.interrupted")))
     return Opened(text=fitted("\n".join(rows), lines.columns), context=_context(read), model=_model(read))
 
@@ -70,7 +71,7 @@ def opened(cli: Cli, app: App, session: Session, lines: Lines, *, compact: bool 
 # --- which entries ---
 
 
-def _chosen(app: App, session: Session, columns: int, budget: int) -> tuple[list[ev.Entry], list[ev.Entry]]:
+def _chosen(app: App, session: str, columns: int, budget: int) -> tuple[list[ev.Entry], list[ev.Entry]]:
     """What was read of the log, and the last entries of it that fill `budget` rows; they begin with a turn where one
     begins among them.
     """
@@ -78,7 +79,7 @@ def _chosen(app: App, session: Session, columns: int, budget: int) -> tuple[list
     shown: list[ev.Entry] = []
     left = budget
     for _ in range(_PAGES):
-        page = app.journal.tail(session.id, _PAGE, before=read[0].seq if read else None)
+        page = app.journal.tail(session, _PAGE, before=read[0].seq if read else None)
         read = page + read
         for entry in reversed(page):
             need = _rows(entry.event, columns)
@@ -136,18 +137,25 @@ def _shortened(entry: ev.Entry, event: ev.AnswerReceived, rows: int, columns: in
     return replace(entry, event=replace(event, message=message))
 
 
-def _with_prompts(chosen: list[ev.Entry], read: list[ev.Entry], session: Session) -> list[ev.Entry]:
+def _with_prompts(chosen: list[ev.Entry], read: list[ev.Entry]) -> list[ev.Entry]:
     """The entries after the prompts of their turns, wherever those were queued."""
     there = {entry.event.prompt for entry in chosen if isinstance(entry.event, ev.PromptQueued)}
-    wanted = [entry.event.prompt for entry in chosen if isinstance(entry.event, ev.TurnStarted) and entry.event.prompt]
-    missing = [prompt for prompt in wanted if prompt not in there]
-    before = [e for e in read if isinstance(e.event, ev.PromptQueued) and e.event.prompt in missing]
-    found = {entry.event.prompt for entry in before if isinstance(entry.event, ev.PromptQueued)}
-    for prompt in missing:
-        message = next((m for m in reversed(session.state.transcript.messages) if m.id == prompt), None)
-        if prompt not in found and message is not None:
-            before.append(ev.Entry(seq=0, time=0.0, event=ev.PromptQueued(prompt=prompt, message=message)))
+    begun = {entry.event.prompt for entry in chosen if isinstance(entry.event, ev.TurnStarted)}
+    before = [e for e in read if isinstance(e.event, ev.PromptQueued) and e.event.prompt in begun - there]
     return before + chosen
+
+
+def _interrupted(read: list[ev.Entry]) -> bool:
+    """Whether the last turn began and never ended, or ended so that it may go on."""
+    for entry in reversed(read):
+        match entry.event:
+            case ev.TurnStarted():
+                return True
+            case ev.TurnFinished(status=status):
+                return status in MAY_GO_ON
+            case _:
+                pass
+    return False
 
 
 class _Drawer:
@@ -190,14 +198,14 @@ def _model(read: list[ev.Entry]) -> str:
     return next((event.model for event in sent if event.purpose == "main"), "")
 
 
-def _about(app: App, session: Session, columns: int, say: Speech, *, whole: bool) -> list[str]:
+def _about(app: App, session: str, columns: int, say: Speech, *, whole: bool) -> list[str]:
     """Title, turns, age, and how to see all of it: one line, or two where it has no room."""
-    row = app.rows.get(session.id)
+    row = app.rows.get(session)
     turns = "1 turn" if row.turns == 1 and say.language == "en" else say("talk_view.turns", count=row.turns)
     facts = [turns, age(time.time() - row.updated, say)]
-    see = "" if whole else say("talk_view.all_of_it", session=session.id)
+    see = "" if whole else say("talk_view.all_of_it", session=session)
     facts_text = " · ".join(facts)
-    title = one_line(row.title) or session.id
+    title = one_line(row.title) or session
     line = " · ".join(filter(None, (title, facts_text, see)))
     if width(line) <= columns:
         return [line]

@@ -44,7 +44,7 @@ def converse(cli: Cli, wanted: Wanted) -> int:
     """Talk until the person leaves; the exit code."""
 
     async def work() -> int:
-        talk = Talk(cli, wanted.opening)
+        talk = Talk(cli, wanted.opening, compact=wanted.compact)
         if _can_draw(cli):
             return await _drawn(cli, talk, wanted)
         from gongfu.surfaces.cli.ask import somebody

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gongfu.app import App, Session
 from gongfu.core import events as ev
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.lines import Lines
 from gongfu.surfaces.cli.render.plain import Plain
+
+if TYPE_CHECKING:
+    from gongfu.surfaces.cli.talk.opened import Opened
 
 
 class PlainView:
@@ -25,7 +29,7 @@ class PlainView:
         self._plain = self._make()
 
     def _make(self) -> Plain:
-        lines = Lines(style=self._cli.out_style, speech=self._cli.say, verbose=self.verbose)
+        lines = Lines(style=self._cli.out_style, speech=self._cli.say, verbose=self.verbose, talking=True)
         return Plain(lines, stream=True, compact=self.compact)
 
     def set_view(self, compact: bool | None = None, verbose: bool | None = None) -> None:
@@ -44,6 +48,10 @@ class PlainView:
         """Nothing takes long here."""
         del entry
         return False
+
+    def follow_on(self, shown: Opened) -> None:
+        """Nothing of it is told here."""
+        del shown
 
     def feed(self, entry: ev.Entry, columns: int) -> str:
         """Write what an entry brings; nothing is left to show."""

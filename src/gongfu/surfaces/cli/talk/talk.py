@@ -13,6 +13,7 @@ from anyio import to_thread
 
 from gongfu.core.errors import ProviderFault, UserError, root_of
 from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.render.lines import in_talk
 from gongfu.surfaces.cli.style import clean
 from gongfu.surfaces.cli.talk.face import Face, Typed
 from gongfu.surfaces.cli.width import wrap
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from gongfu.core import events as ev
     from gongfu.surfaces.cli.options import Opening
     from gongfu.surfaces.cli.talk.hand import ByHand
+    from gongfu.surfaces.cli.talk.opened import Opened
     from gongfu.surfaces.cli.talk.plain_view import PlainView
     from gongfu.surfaces.cli.talk.view import View
 
@@ -36,7 +38,7 @@ class Talk:
     The face is there first: `app`, `session` and `view` come with `begin`, and what is typed before waits for them.
     """
 
-    def __init__(self, cli: Cli, opening: Opening) -> None:
+    def __init__(self, cli: Cli, opening: Opening, *, compact: bool = False) -> None:
         self.cli = cli
         self.opening = opening
         self.ready = anyio.Event()
@@ -48,7 +50,8 @@ class Talk:
         self._pump: anyio.CancelScope | None = None
         self._asking: dict[str, anyio.CancelScope] = {}
         self._order = anyio.Lock()
-        self._compact = False
+        self._compact = compact
+        self._seen: tuple[str, Opened] | None = None  # the session whose end is shown already, and what was told of it
         self.on_ready: Callable[[], None] = lambda: None
         self.on_turn_end: Callable[[], None] = lambda: None
         self.by_hand: list[ByHand] = []
@@ -89,7 +92,8 @@ class Talk:
                 from gongfu.surfaces.cli.crash import report
 
                 text = report(self.cli, error)
-        self.face.show(f"{self.cli.out_style.red('✗')} {clean(text)}")
+        first, *more = wrap(in_talk(clean(text)), max(8, self.face.size[0] - 3))
+        self.face.show("\n".join([f"{self.cli.out_style.red('✗')} {first}", *(f"  {row}" for row in more)]))
 
     # --- what is alive, of the session that is talked to now ---
 
@@ -198,14 +202,25 @@ class Talk:
             with suppress(UserError):
                 await self.app.delete(session.id)
 
-    def begin(self, app: App, session: Session, *, compact: bool = False) -> None:
+    def begin(self, app: App, session: Session) -> None:
         """The session is there."""
-        self._compact = compact
         self.app = app
         self._hold(session)
         self.ready.set()
         self.on_ready()
         self.face.wake()
+
+    def foreshow(self, app: App, id: str) -> None:
+        """Show the end of a session that is about to be opened: to read all of a long one takes a while."""
+        if not self.face.drawn:
+            return
+        from gongfu.surfaces.cli.talk.opened import opened
+        from gongfu.surfaces.cli.talk.view import lines_for
+
+        columns = self.face.size[0]
+        shown = opened(self.cli, app, id, lines_for(self.cli, columns), compact=self._compact)
+        self.face.show(shown.text)
+        self._seen = (id, shown)
 
     def _hold(self, session: Session) -> None:
         self.session = session
@@ -216,8 +231,11 @@ class Talk:
             self.view.set_view(compact=before.compact, verbose=before.verbose)
         elif self._compact:
             self.view.set_view(compact=True)
-        if opening := self.view.opening(self.face.size[0]):
+        if self._seen is not None and self._seen[0] == session.id:
+            self.view.follow_on(self._seen[1])  # its end is on the screen already
+        elif opening := self.view.opening(self.face.size[0]):
             self.face.show(opening)
+        self._seen = None
         self._pump = anyio.CancelScope()
         self.tasks.start_soon(self._show, session, self._pump)
 
