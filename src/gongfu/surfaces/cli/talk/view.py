@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -19,6 +20,9 @@ from gongfu.surfaces.cli.render.terminal import Terminal
 from gongfu.surfaces.cli.talk.alive import Alive, Awaited, Waiting
 from gongfu.surfaces.cli.talk.status import Facts, status
 from gongfu.surfaces.cli.talk.tree import Tree
+
+if TYPE_CHECKING:
+    from gongfu.surfaces.cli.talk.opened import Opened
 
 _TAIL = 6  # lines of the output of a command that failed
 _LARGE = 300  # characters of a block whose drawing takes longer than a key may wait
@@ -51,7 +55,7 @@ class View:
         self._model = ""
 
     def _make_lines(self, columns: int) -> Lines:
-        return Lines(style=self._cli.out_style, speech=self._cli.say, verbose=self.verbose, columns=columns, tail=_TAIL)
+        return lines_for(self._cli, columns, verbose=self.verbose)
 
     # --- switches ---
 
@@ -78,9 +82,13 @@ class View:
         from gongfu.surfaces.cli.talk.opened import opened  # only where there is something to show
 
         lines = replace(self._lines, columns=columns)
-        shown = opened(self._cli, self._app, self._session, lines, compact=self.compact)
-        self._context, self._model = shown.context, shown.model
+        shown = opened(self._cli, self._app, self._session.id, lines, compact=self.compact)
+        self.follow_on(shown)
         return shown.text
+
+    def follow_on(self, shown: Opened) -> None:
+        """Tell in the status line what was read of the session before this view was there."""
+        self._context, self._model = shown.context, shown.model
 
     def heavy(self, entry: ev.Entry) -> bool:
         """Whether `feed` may take long with this entry, so that it is better done in a thread."""
@@ -184,7 +192,7 @@ class View:
         used, budget = self._context
         costs = [line.cost for line in lines]
         return Facts(
-            model=session.model or self._model or session.state.model or self._usual,
+            model=self._model_now,
             mode=session.mode,
             permission=session.permission,
             sandbox="none" if session.permission == "full" else self._sandbox[0],
@@ -201,6 +209,13 @@ class View:
             verbose=self.verbose,
         )
 
+    @property
+    def _model_now(self) -> str:
+        """The model of the newest request while a turn runs, else the one that the next request goes to."""
+        session = self._session
+        chosen = (self._model, session.state.model) if session.running else (session.state.model, self._model)
+        return session.model or chosen[0] or chosen[1] or self._usual
+
     @cached_property
     def _sandbox(self) -> tuple[str, bool]:
         """What confines commands, and whether they reach the network."""
@@ -214,3 +229,9 @@ class View:
     def moving(self) -> bool:
         """Whether what is alive changes by itself: time is counted."""
         return self._session.running or self._tree.alive or bool(self._session.queue)
+
+
+def lines_for(cli: Cli, columns: int, *, verbose: bool | None = None) -> Lines:
+    """What turns events into lines for a conversation."""
+    detailed = cli.verbose if verbose is None else verbose
+    return Lines(style=cli.out_style, speech=cli.say, verbose=detailed, columns=columns, tail=_TAIL, talking=True)
