@@ -127,7 +127,10 @@ class Conversation(Talk):
             await self._take(Typed(text=line, shown=line))
         except UserError as error:
             self.complain(error)
-        return "\n".join(self.stub.shown[before:])
+        said = self.stub.shown[before:]
+        if said and said[0].startswith("\n› /"):  # which command it was stands above what it says
+            said = said[1:]
+        return "\n".join(said)
 
     async def say(self, text: str) -> None:
         """A prompt, and wait for the end of its turn."""
