@@ -81,6 +81,7 @@ class Screen:
         self._finished: list[str] = []
         self._stage: Stage | None = None
         self._one = anyio.Lock()  # one dialogue at a time
+        self._news = anyio.Event()
         self._dirty = True
         self._resized_at = 0.0
         self._alive: tuple[str, ...] = ()
@@ -150,11 +151,12 @@ class Screen:
         """Finished lines; they are written with the next frame."""
         if text:
             self._finished.append(text.rstrip("\n"))
-            self._dirty = True
+            self.wake()
 
     def wake(self) -> None:
         """Draw a frame soon."""
         self._dirty = True
+        self._news.set()
 
     async def pick(self, pick: Pick) -> Picked | None:
         """A list that is chosen from with arrows, keys or words."""
@@ -241,6 +243,9 @@ class Screen:
 
     async def _frames(self) -> None:
         while True:
+            if not (self._dirty or self._resized_at or self._shown.moving()):
+                self._news = anyio.Event()
+                await self._news.wait()  # nothing is drawn, and nobody woken, while nothing happens
             await anyio.sleep(FRAME)
             if self._resized_at:
                 if anyio.current_time() - self._resized_at >= _SETTLE:
@@ -283,6 +288,7 @@ class Screen:
 
     def _on_resize(self) -> None:
         self._resized_at = anyio.current_time()
+        self._news.set()
 
     def _repaint(self) -> None:
         """The visible screen anew for its size: the last finished lines, and what is alive below them."""
