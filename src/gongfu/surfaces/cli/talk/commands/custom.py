@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gongfu.app.commands import MOST, Expanded
 from gongfu.app.mentions import TYPED
@@ -33,28 +33,28 @@ _RESOURCES = 10
 
 def prompts(talk: Talk) -> Sequence[Option]:
     """The prompts of the servers as they are known now ("server:prompt"); what may have changed is asked for."""
-    hub = talk.app.hub
-    if hub is None or not hub.started:
-        return ()
-    if hub.offered.stale:
-        talk.start(hub.offered.refresh)
     return tuple(
         Option(value=f"{thing.server}:{thing.id}", label=_usage(thing), detail=one_line(thing.about or thing.title, 80))
-        for thing in hub.offered.prompts
+        for thing in _known(talk, "prompts")
     )
 
 
 def resources(talk: Talk) -> Sequence[Option]:
     """The resources of the servers likewise ("server:uri"), for what is typed behind an @."""
+    return tuple(
+        Option(value=f"{thing.server}:{thing.id}", label=f"{thing.server}:{thing.id}", detail=one_line(thing.title, 80))
+        for thing in _known(talk, "resources")
+    )
+
+
+def _known(talk: Talk, kind: Literal["prompts", "resources"]) -> tuple[Thing, ...]:
+    """What was listed so far; what may have changed since is asked for."""
     hub = talk.app.hub
     if hub is None or not hub.started:
         return ()
     if hub.offered.stale:
         talk.start(hub.offered.refresh)
-    return tuple(
-        Option(value=f"{thing.server}:{thing.id}", label=f"{thing.server}:{thing.id}", detail=one_line(thing.title, 80))
-        for thing in hub.offered.resources
-    )
+    return hub.offered.prompts if kind == "prompts" else hub.offered.resources
 
 
 async def things(talk: Talk) -> tuple[Thing, ...]:
