@@ -34,7 +34,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "hint_send": ("Enter send", "Enter 发送"),
     "hint_no": ("Esc no", "Esc 拒绝"),
     "hint_default": ("Esc default", "Esc 用默认值"),
-    "hint_leave": ("Esc leave", "Esc 取消"),
+    "hint_leave": ("Esc cancel", "Esc 取消"),
     "hint_back": ("Esc back", "Esc 返回"),
     "hint_part": ("1-{last} pick parts", "1-{last} 选部分"),
     "hint_toggle": ("Space pick or not", "空格 选或不选"),

@@ -17,6 +17,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "cut": ("… {count} more lines …", "… 省略 {count} 行 …"),
     "image": ("image", "图片"),
     "picture": ("[{what}: {facts}]", "[{what}：{facts}]"),
+    "kept": (
+        "What was done is kept. /continue tries again, /model chooses another model.",
+        "已完成的工作均保留。/continue 重试，/model 更换模型。",
+    ),
     "going_on": ("going on", "继续"),
     "todo_keys": ("Ctrl-T shows all", "Ctrl-T 展开"),
     "todo_hides": ("Ctrl-T hides", "Ctrl-T 收起"),

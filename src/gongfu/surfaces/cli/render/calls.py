@@ -21,10 +21,13 @@ class Running(Base, frozen=True):
 
 
 class Calls:
-    """Pairs the events of each call. What a person has agreed to was seen then, and is not shown in full again."""
+    """Pairs the events of each call. What a person has agreed to was seen then, and is not shown in full again, unless
+    what asked is `gone` with the answer.
+    """
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: Lines, *, gone: bool = False) -> None:
         self.lines = lines
+        self._gone = gone
         self._asked: dict[str, str] = {}
         self._seen: set[str] = set()
         self._said: dict[str, CallPart] = {}
@@ -66,7 +69,7 @@ class Calls:
         if run is None:  # it was turned down before it began: what it was about stands in the answer alone
             return self.lines.tool(_unstarted(self._said.get(event.call)), event)
         ran = min(event.seconds, time - run.since) if event.seconds else 0.0  # without the wait for a permission
-        body = event.call not in self._seen or self.lines.verbose
+        body = self._gone or event.call not in self._seen or self.lines.verbose
         return self.lines.tool(run.started, event, seconds=ran, body=body)
 
 

@@ -36,6 +36,7 @@ class Lines(Base, frozen=True):
     """Turns one event into lines. `verbose` adds what is left out otherwise; `columns` bounds single lines (0: 200).
 
     Of a command that failed the last `tail` lines of its output are shown, and the reason of any other failure whole.
+    In a conversation (`talking`) the ways to go on are its own commands.
     """
 
     style: Style
@@ -43,6 +44,7 @@ class Lines(Base, frozen=True):
     verbose: bool = False
     columns: int = 0
     tail: int = 0
+    talking: bool = False
 
     def tool(
         self, started: ev.ToolStarted | None, finished: ev.ToolFinished, *, seconds: float = 0.0, body: bool = True
@@ -52,8 +54,9 @@ class Lines(Base, frozen=True):
         `seconds` is how long it ran (0: as the event says); `body` False leaves the line alone.
         """
         why = self._too_long(finished)
-        line = self._tool_line(started, finished, seconds or finished.seconds, apart=bool(why))
-        return [line, *why, *(self._display(finished) if body else ())]
+        below = self._display(finished) if body else []
+        apart = bool(why) or bool(below and not self.verbose and self._reason_below(finished))
+        return [self._tool_line(started, finished, seconds or finished.seconds, apart=apart), *why, *below]
 
     def _too_long(self, finished: ev.ToolFinished) -> list[str]:
         """Why a call was refused, in lines of its own where it does not fit beside the call: it is never cut."""
@@ -72,7 +75,7 @@ class Lines(Base, frozen=True):
         style, status, name = self.style, finished.result.status, one_line(finished.name, 60)
         exited = status in ("done", "failed") and finished.display.get("code") is not None
         paint = style.green if status == "done" and not finished.display.get("code") else style.red
-        outcome = self.speech("status_refused") if apart else self._outcome(finished, exited=exited)
+        outcome = self.speech(f"status_{status}") if apart else self._outcome(finished, exited=exited)
         outcome = f"  → {outcome}" if outcome else ""
         time = f"  {duration(seconds)}" if seconds >= 0.05 else ""
         used = width(name) + width(outcome) + width(time) + 2
@@ -149,13 +152,22 @@ class Lines(Base, frozen=True):
             more = [self.speech("more_before", count=len(rows) - self.tail)] if len(rows) > self.tail else []
             shown = [clip(row, max(20, self.columns - 4)) for row in rows[-self.tail :]] if self.columns else rows
             return [self.style.dim(f"│ {row}") for row in more + shown]
-        reason = clean(finished.result.text).strip()
-        room = self._room(finished, self.speech("status_failed")) if self.columns else 160
-        if status != "failed" or display.get("summary") or ("\n" not in reason and width(reason) <= max(20, room)):
+        if not self._reason_below(finished):
             return []
+        reason = clean(finished.result.text).strip()
         rows = wrap(reason, max(20, self.columns - 5)) if self.columns else reason.split("\n")
         more = [self.speech("more_lines", count=len(rows) - self.tail)] if len(rows) > self.tail else []
         return [self.style.dim(f"│ {row}") for row in rows[: self.tail] + more]
+
+    def _reason_below(self, finished: ev.ToolFinished) -> bool:
+        """Whether the reason of a failure has no room beside the call, and stands in lines below it."""
+        display, reason = finished.display, clean(finished.result.text).strip()
+        if not self.tail or finished.result.status != "failed" or display.get("summary"):
+            return False
+        if display.get("kind") in ("command", "todo"):
+            return False
+        room = self._room(finished, self.speech("status_failed")) if self.columns else 160
+        return "\n" in reason or width(reason) > max(20, room)
 
     def _output(self, display: dict[str, Any], text: str) -> list[str]:
         shown = str(display.get("output") or display.get("text") or text)
@@ -331,7 +343,11 @@ class Lines(Base, frozen=True):
         lines: list[str] = []
         if event.reason:
             paint = self.style.red if event.status in ("failed", "refused") else self.style.yellow
-            lines.append(paint(clean(self.speech.told(event.reason, event.values))))
+            values = event.values
+            if event.reason == "engine.fault":
+                values = {**values, "kind": self.fault(str(values.get("kind", "")))}
+            text = clean(self.speech.told(event.reason, values))
+            lines.append(paint(in_talk(text) if self.talking else text))
         figures = "\n".join(map(self.style.dim, self._figures(event, session)))
         return Closing(reason=lines, figures=[figures, *(self._beside(p, line) for p, line in beside.items())])
 
@@ -356,6 +372,11 @@ class Lines(Base, frozen=True):
             parts += [speech("tokens_out", tokens=tokens(usage.output))]
             parts += [speech("price_unknown") if event.cost is None else money(event.cost)]
         return _packed([*parts, *([session] if session else [])], self.columns)
+
+
+def in_talk(text: str) -> str:
+    """A sentence that names ways to go on, for who is in a conversation already."""
+    return text.replace("`gongfu --continue`", "`/continue`")
 
 
 def _packed(parts: list[str], columns: int) -> list[str]:

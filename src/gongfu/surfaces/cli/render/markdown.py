@@ -203,15 +203,22 @@ def _blocks(tokens: list[Any]) -> list[list[Any]]:
 
 
 def _document(text: str) -> Any:
-    from rich.markdown import Heading, Markdown
+    from rich.markdown import Heading, Markdown, TableElement
 
     class Left(Heading):
         def __rich_console__(self, console: Any, options: Any) -> Any:
             self.text.justify = "left"
             yield self.text
 
+    class Whole(TableElement):
+        def __rich_console__(self, console: Any, options: Any) -> Any:
+            for table in super().__rich_console__(console, options):
+                for column in getattr(table, "columns", ()):
+                    column.overflow = "fold"  # nothing that the model wrote is cut
+                yield table
+
     class Document(Markdown):
-        elements = {**Markdown.elements, "heading_open": Left}
+        elements = {**Markdown.elements, "heading_open": Left, "table_open": Whole}
 
     document = Document("", hyperlinks=False, code_theme="ansi_dark")
     document.parsed = _parser().parse(text)
@@ -219,4 +226,23 @@ def _document(text: str) -> Any:
         for child in token.children or ():
             if child.type == "softbreak":
                 child.type = "hardbreak"
+        if token.children:
+            token.children = _bare(token.children)
     return document
+
+
+def _bare(tokens: list[Any]) -> list[Any]:
+    """Links whose words are their address become words alone: it would stand there twice."""
+    kept: list[Any] = []
+    at = 0
+    while at < len(tokens):
+        link = tokens[at : at + 3]
+        if [token.type for token in link] == ["link_open", "text", "link_close"]:
+            address = str(link[0].attrs.get("href", ""))
+            if link[1].content in (address, address.removeprefix("mailto:")):
+                kept.append(link[1])
+                at += 3
+                continue
+        kept.append(tokens[at])
+        at += 1
+    return kept

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from gongfu.core import events as ev
 from gongfu.surfaces.cli.render.agents import Agents
 from gongfu.surfaces.cli.render.asked import Asked
@@ -48,7 +50,7 @@ class Terminal:
         self._thinking = ""
         self._thought_since = self._time = 0.0
         self._fed: list[str] = []  # the answer so far, as it was streamed
-        self.calls = Calls(lines)
+        self.calls = Calls(lines, gone=talking)
         self.groups = Groups(lines, compact=compact and not quiet)
         self._spent = Spent()
         self.agents = Agents(lines)
@@ -56,6 +58,8 @@ class Terminal:
         self._waiting: tuple[str, float] | None = None  # what for, and since when
         self._last = "text" if talking else ""  # the kind of what was finished last: "" nothing, "text", "line"
         self._shown = ""
+        self._broken = ""  # of the answer that goes on, what came before its stream broke off
+        self._gave_up = False  # the newest request failed for good, and that was told
 
     def feed(self, entry: ev.Entry, columns: int) -> str:
         """Finished lines that one entry brings, with a line end each; "" when it brings none."""
@@ -164,7 +168,8 @@ class Terminal:
             self._spent.follow(event)
             return ""
         self._waiting = None
-        self._shown = text = event.message.text
+        text = event.message.text
+        self._shown, self._broken = self._broken + text, ""
         fed, self._fed = "".join(self._fed), []
         rest = text.removeprefix(fed) if text.startswith(fed) and not self._quiet else ""
         blocks = self.markdown.feed(rest) if rest.strip() else []
@@ -180,10 +185,12 @@ class Terminal:
         self.calls.running.clear()
         self.agents.working.clear()
         text = self._headers() + self._thought() + self._blocks(self.markdown.finish(), columns)
-        if event.text.strip() and event.text.strip() != self._shown.strip():
+        if event.text.strip() and event.text.split() != self._shown.split():
             text += self._blocks([event.text], columns)
         beside = self._spent.take()
         closing = self._lines.closing(event, self._session, {} if self._talking and not self._lines.verbose else beside)
+        if self._gave_up and event.reason == "engine.fault":
+            closing = replace(closing, reason=[self._lines.style.yellow(self._lines.speech("talk_view.kept"))])
         return text + self._as("text", "\n".join(closing.reason if self._quiet else closing.all))
 
     def _note(self, entry: ev.Entry, columns: int) -> str:
@@ -195,9 +202,11 @@ class Terminal:
         if isinstance(event, ev.RequestSent | ev.RequestFailed) and event.purpose != "main":
             return self._as("line", self._lines.note(event, quiet=self._quiet))
         if isinstance(event, ev.RequestSent):
-            self._fed = []
+            self._fed, self._gave_up = [], False
             self._waiting = (speech("waiting_for", model=event.model.rpartition("/")[2]), entry.time)
         elif isinstance(event, ev.RequestFailed):
             self._waiting = (speech("waiting_retry"), entry.time) if event.retry_in else None
+            self._gave_up = self._talking and event.retry_in is None and not event.next_model
+            self._broken += "".join(self._fed)
             broken = self._blocks(self.markdown.finish(), columns)
         return broken + self._as("line", self._lines.note(event, quiet=self._quiet))

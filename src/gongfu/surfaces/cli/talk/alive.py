@@ -32,6 +32,11 @@ class Awaited:
         self._values: dict[str, object] = {}
         self._since = 0.0
         self._model = ""
+        self._stopping = False
+
+    def stopping(self) -> None:
+        """From now on, and until the turn has ended, it waits for that."""
+        self._stopping = True
 
     def follow(self, entry: ev.Entry) -> None:
         """Take in an entry."""
@@ -47,7 +52,7 @@ class Awaited:
                 since = self._since if self._key == "writes" else entry.time
                 self._set("writes", since, model=self._model, name=one_line(name, 40), size=f"{size:,}")
             case ev.TurnStarted():
-                self.began = entry.time
+                self.began, self._stopping = entry.time, False
                 self._set("begins", entry.time)
             case ev.TurnFinished():
                 self.began = None
@@ -70,10 +75,11 @@ class Awaited:
         """`⠋ deepseek-chat is thinking · 4s · Esc stops`; "" when no turn runs."""
         if self.began is None:
             return ""
-        what = lines.speech(f"talk_view.{self._key}", **self._values)
+        asks = self._key == "asks"  # then Esc says no to the question
+        what = lines.speech("talk.stopping" if self._stopping else f"talk_view.{self._key}", **self._values)
         time, stops = elapsed(now - self._since), lines.speech("talk_view.stops")
         room = columns - width(frame) - 1 - width(time) - 3
-        if room - width(what) >= width(stops) + 3:
+        if not asks and not self._stopping and room - width(what) >= width(stops) + 3:
             time = f"{time} · {stops}"
         return clipped(f"{lines.style.cyan(frame)} {lines.style.dim(f'{clip(what, max(8, room))} · {time}')}", columns)
 

@@ -60,6 +60,7 @@ class Drawing:
         self._signs = symbols_of(cli.out.encoding)
         self._state = state
         self._body: tuple[tuple[str, ...], int, list[str]] = ((), 0, [])
+        self._aligned: tuple[Sequence[object], int, int] = ((), 0, 0)  # of which options, for which room, the column
         self.draft = ""
 
     def _say(self, name: str, **values: object) -> str:
@@ -203,10 +204,22 @@ class Drawing:
         room = max(10, columns - 3 - len(lead))
         first, *more = wrap(label, room)
         paint = style.dim if not state.takes(option) else style.cyan if marked and state.ready else str
-        left = room - width(first) - 2
-        shown = f"  {style.dim(clip(detail, left))}" if detail and not more and left > 3 else ""
+        gap = max(2, self._column(room) - width(first) + 2)
+        left = room - width(first) - gap
+        shown = f"{' ' * gap}{style.dim(clip(detail, left))}" if detail and not more and left > 3 else ""
         rows = [f"{self._sign(marked=marked)} {style.dim(lead)}{paint(first)}{shown}"]
         return [*rows, *(" " * (len(lead) + 2) + paint(row) for row in more)]
+
+    def _column(self, room: int) -> int:
+        """Cells of the longest label with a detail, so that the details stand in a column; at most a third of the room,
+        or half of it where every detail fits behind that.
+        """
+        options = self._state.form.options
+        if self._aligned[0] is not options or self._aligned[1] != room:
+            told = [(width(one_line(one.label)), width(one_line(one.detail))) for one in options if one.detail]
+            most = room // 2 if told and max(detail for _, detail in told) <= room - room // 2 - 2 else room // 3
+            self._aligned = (options, room, max((label for label, _ in told if label <= most), default=0))
+        return self._aligned[2]
 
     def _lead(self, key: str, index: int) -> str:
         """The key or the number that stands before an option."""

@@ -70,6 +70,10 @@ class PlainView:
         del now, columns
         return ()
 
+    def stopping(self) -> None:
+        """The person stops the turn; it has not ended yet."""
+        self._cli.out.line(self._cli.say("talk.stopping"))
+
     def steered(self, text: str) -> None:
         """Words for the turn that runs were sent."""
         self._cli.out.line(self._cli.say("talk.steering", text=text))

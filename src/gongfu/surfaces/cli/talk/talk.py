@@ -180,7 +180,8 @@ class Talk:
             self._stops[-1]()
             return
         if self.session.running:
-            self.note(self.cli.say("talk.stopping"))
+            self.view.stopping()
+            self.face.wake()
         await self.session.cancel()
 
     # --- sessions ---

@@ -1,0 +1,115 @@
+"""Nothing is said twice in a conversation, nothing is lost, and what to do next can be done there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gongfu.core import events as ev
+from gongfu.core.errors import UserError
+from gongfu.models.scripted import Say
+from gongfu.surfaces.cli.render.markdown import draw
+from gongfu.surfaces.cli.width import width
+from tests.app.cast import Cast, workplace
+from tests.surfaces.cli.events import DIFF, finished, started
+
+from .faces import Stub, conversation
+from .shown import answer, done, sent, shown
+
+pytestmark = pytest.mark.anyio
+
+REASON = "There is no tool 'grep'. The tools are: ask_user, edit_file, find_files, find_tools, list_files, recall."
+FAULT = {"model": "lab/quick-1", "kind": "unauthorized", "detail": "no such key."}
+
+
+async def test_the_reason_of_a_failure_stands_beside_the_call_or_below_it(tmp_path: Path) -> None:
+    async with shown(tmp_path / "w") as it:
+        it.prompt("Go")
+        it.feed(sent(), answer("", ("c0", "grep"), ("c1", "read_file")))
+        long = it.feed(started("grep", "x", "c0"), finished(REASON, name="grep", call="c0", status="failed"))
+        assert long.count("There is no tool") == 1
+        assert " ".join(long.split()).replace("│ ", "").endswith(REASON)
+        short = it.feed(
+            started("read_file", "a", "c1"), finished("a is missing.", name="read_file", call="c1", status="failed")
+        )
+        assert short.count("a is missing.") == 1
+
+
+async def test_a_change_that_was_agreed_to_can_still_be_read(tmp_path: Path) -> None:
+    async with shown(tmp_path / "w") as it:
+        it.prompt("Go")
+        it.feed(sent(), answer("", ("c0", "edit_file")), started("edit_file", "x.py", "c0"))
+        it.feed(ev.QuestionAsked(question="q", call="c0", about="permission", text="?"))
+        it.feed(ev.QuestionAnswered(question="q", answer="yes", by="person"))
+        display = {"kind": "diff", "diff": DIFF, "summary": "+1 -1"}
+        assert "return 2" in it.feed(finished(name="edit_file", call="c0", display=display))
+
+
+async def test_an_answer_that_broke_off_is_shown_once(tmp_path: Path) -> None:
+    async with shown(tmp_path / "w") as it:
+        it.prompt("Go")
+        it.feed(sent(), ev.TextDelta(text="This is long enough to be bro"))
+        it.feed(ev.RequestFailed(request="r", fault="broken", retry_in=0.0))
+        it.feed(sent("r2"), ev.TextDelta(text="ken off."), answer("ken off."))
+        it.feed(done("This is long enough to be broken off."))
+        assert it.text.count("This is long enough") == it.text.count("ken off.") == 1
+
+
+async def test_a_fault_is_told_once_with_the_ways_to_go_on(tmp_path: Path) -> None:
+    async with shown(tmp_path / "w") as it:
+        it.prompt("Go")
+        it.feed(sent(), ev.RequestFailed(request="r", fault="unauthorized", status=401, detail="no such key."))
+        end = it.feed(done(status="failed", reason="engine.fault", values=FAULT))
+        assert it.text.count("no such key") == 1
+        assert "/continue" in end
+        assert "/model" in end
+
+
+@pytest.mark.parametrize("reason", ["engine.fault", "engine.interrupted"])
+async def test_a_conversation_names_its_own_commands(tmp_path: Path, reason: str) -> None:
+    async with shown(tmp_path / "w") as it:
+        it.prompt("Go")
+        end = it.feed(done(status="failed", reason=reason, values=FAULT))
+        assert "/continue" in end
+        assert "gongfu --continue" not in end
+        assert "unauthorized" not in end
+
+
+async def test_while_it_asks_or_stops_esc_is_not_said_to_stop(tmp_path: Path) -> None:
+    async with shown(tmp_path / "w") as it:
+        it.prompt("Go")
+        it.feed(sent())
+        assert "Esc stops" in it.living()[-1]
+        it.feed(ev.QuestionAsked(question="q", call="c0", about="permission", text="?"))
+        assert "Esc" not in it.living()[-1]
+        it.view.stopping()
+        assert "Stopping" in it.living()[-1]
+        it.feed(done(status="cancelled"))
+        it.prompt("Again")
+        assert "Stopping" not in it.living()[-1]
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+async def test_complaints_break_between_words(tmp_path: Path, columns: int) -> None:
+    face = Stub(columns=columns, rows=24)
+    async with conversation(workplace(tmp_path), Cast([Say("ok")]), face=face) as talk:
+        before = len(face.shown)
+        talk.complain(UserError("engine.fault", **FAULT))
+        rows = "\n".join(face.shown[before:]).split("\n")
+        assert all(width(row) < columns for row in rows)
+        told = talk.cli.say("engine.fault", **FAULT).replace("gongfu --continue", "/continue")
+        assert " ".join(" ".join(rows).split()) == f"✗ {told}"
+
+
+def test_an_address_that_names_itself_is_not_told_twice() -> None:
+    text = draw("<https://a.b/c> and [x](https://y.z) and [https://q.r](https://q.r)", 80, color=False)
+    assert text == "https://a.b/c and x (https://y.z) and https://q.r"
+
+
+def test_no_cell_of_a_table_is_cut() -> None:
+    cell, word = "你好世界，这里是中文的很长的说明，没有空格。", "a_very_long_name_without_any_spaces_at_all" * 2
+    text = draw(f"| a | b |\n|---|---|\n| {cell} | {word} |", 50, color=False)
+    assert all(width(row) <= 50 for row in text.split("\n"))
+    assert set(cell) <= set(text)
+    assert text.count("_") == word.count("_")
