@@ -18,7 +18,7 @@ TYPED: Final = 4_000
 """Characters of what was typed that stand for such a prompt where it is shown."""
 MOST: Final = 20
 """Files that are included with one prompt; further ones stay names."""
-_START: Final = r"(?<![A-Za-z0-9_@`./+\\-])@"
+_START: Final = r"(?<![A-Za-z0-9_@＠`./+\\-])[@＠]"
 _MENTION: Final = rf"{_START}(?:\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'|(?P<bare>[\w.~/\-]+))"
 _ASCII: Final = r"[\x21-\x7e]+"
 _END: Final = ".,:;!?"
@@ -49,7 +49,7 @@ async def mentioned(app: App, session: Session, text: str) -> Expanded:
 def _paths(app: App, text: str) -> list[str]:
     """What is named and exists, each once, in its order."""
     found: dict[str, None] = {}
-    for match in re.finditer(_MENTION, text) if "@" in text else ():
+    for match in re.finditer(_MENTION, text) if "@" in text or "＠" in text else ():
         if re.match(r":\S", text[match.end() : match.end() + 2]):
             continue  # a resource of a server
         given = match[match.lastgroup or "bare"]

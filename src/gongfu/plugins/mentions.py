@@ -2,7 +2,7 @@
 
 A bare name is one that a command's text names in the same way (see `template`); any other stands in double quotes, or
 in single ones when it has double quotes in it. An `@` behind letters, digits or a dot belongs to an address and is
-none; behind a Chinese, Japanese or Korean character it is one.
+none; behind a Chinese, Japanese or Korean character it is one. The full-width `＠` of an input method counts as an `@`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Final
 from gongfu.core.base import Base
 
 _CJK: Final = "\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
-_START: Final = rf"(?<![@`./+\\-])(?<![^\W{_CJK}])@"
+_START: Final = rf"(?<![@＠`./+\\-])(?<![^\W{_CJK}])[@＠]"
 _BARE: Final = r"[\w.~/\-]+"
 _END: Final = ".,:;!?"
 _OPEN: Final = (
     rf"{_START}(?:\"(?P<double>[^\"\n]*)|'(?P<single>[^'\n]*)"
-    r"|(?P<bare>[^\s\"'`@，。；：！？、（）《》“”‘’]*))\Z"
+    r"|(?P<bare>[^\s\"'`@＠，。；：！？、（）《》“”‘’]*))\Z"
 )
 
 
@@ -32,7 +32,7 @@ class Mention(Base, frozen=True):
 
 def unfinished(before: str) -> Mention | None:
     """The mention that is being typed at the end of `before`, None when there is none."""
-    match = re.search(_OPEN, before) if "@" in before else None
+    match = re.search(_OPEN, before) if "@" in before or "＠" in before else None
     return Mention(path=_path(match), start=match.start(), end=len(before)) if match else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any, Protocol, cast
+from unicodedata import normalize
 
 from gongfu.core.base import Base
 from gongfu.core.events import QuestionAsked
@@ -73,9 +74,8 @@ def allowed(options: tuple[str, ...]) -> tuple[str, ...]:
 
 def decided(line: str, options: tuple[str, ...], parts: int) -> str:
     """What was typed as the answer to a permission; "" for what is none. Numbers after s or p pick some of `parts`."""
-    word, _, rest = line.strip().partition(" ")
-    answer = WORDS.get(word.lower().rstrip(":,：，"), "")
-    rest = rest.strip()
+    word, rest = [*re.split(r"[\s,:，：]+", line.strip(), maxsplit=1), ""][:2]
+    answer = WORDS.get(normalize("NFKC", word).lower(), "")
     if answer == "deny":
         return f"deny: {rest}" if rest else answer
     if answer and answer not in allowed(options):
@@ -85,7 +85,7 @@ def decided(line: str, options: tuple[str, ...], parts: int) -> str:
         return answer
     if answer == "allow" or not all(n.isdecimal() and 0 < int(n) <= parts for n in numbers):
         return ""  # "yes, but ..." is not a yes to all of it
-    return f"{answer}:{','.join(numbers)}"
+    return f"{answer}:{','.join(str(int(n)) for n in numbers)}"
 
 
 def named(question: QuestionAsked, text: str) -> str:

@@ -24,6 +24,7 @@ from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.output import encodable
 from gongfu.surfaces.cli.talk.edit_keys import bind
 from gongfu.surfaces.cli.talk.face import How, Typed
+from gongfu.surfaces.cli.talk.full_width import halve
 from gongfu.surfaces.cli.talk.outer_editor import Outside, edit_outside
 from gongfu.surfaces.cli.talk.past_lines import PIECE, PastLine, PastLines, Walk
 from gongfu.surfaces.cli.talk.past_search import Search
@@ -73,6 +74,7 @@ class Editor:
             completer=completer,
             complete_while_typing=completer is not None,
             on_text_changed=lambda _: self._changed(),
+            on_text_insert=halve,
             accept_handler=lambda _: self.send("steer") or True,
         )
         self.rows = Rows(self.buffer, self._looks.drawn, _columns)

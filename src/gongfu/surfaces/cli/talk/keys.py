@@ -33,7 +33,8 @@ class Keys:
         add("c-z", filter=Condition(suspend_to_background_supported))(self._suspend)
         add("c-o")(self._compact)
         add("c-t")(self._todo)
-        add("?", filter=Condition(lambda: not self.screen.editor.text))(self._help)
+        for mark in "?？":
+            add(mark, filter=Condition(lambda: not self.screen.editor.text))(self._help)
 
     def meet(self, screen: Screen) -> None:
         """The screen is there. The input's own keys go first, so that one of these is laid over them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
+from unicodedata import normalize
 
 import anyio
 from anyio import to_thread
@@ -13,6 +14,7 @@ from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.style import clean, one_line
 from gongfu.surfaces.cli.talk.face import Option, Pick, Picked, Typed
+from gongfu.surfaces.cli.talk.full_width import halved
 
 if TYPE_CHECKING:
     from gongfu.surfaces.cli.ask import Person
@@ -148,7 +150,7 @@ class Plain:
             line = line.rstrip("\r\n")[:-1] + "\n" + (more or "")
         if line is None:
             return True
-        text, self._ready = line.strip() or self._ready, ""
+        text, self._ready = halved(line.strip()) or self._ready, ""
         if text:
             self._talk.submit(Typed(text=text, shown=text))
         return False
@@ -195,10 +197,11 @@ def _listed(options: Sequence[Option]) -> list[str]:
 def _chosen(pick: Pick, text: str) -> Picked | None:
     if text.isdecimal() and 0 < int(text) <= len(pick.options):
         return Picked(value=pick.options[int(text) - 1].value)
+    key = normalize("NFKC", text).lower()
     for option in pick.options:
-        if text in (option.key, option.value):
+        if text == option.value or key in (option.key.lower(), option.value.lower()):
             return Picked(value=option.value)
-    starts = [option for option in pick.options if option.label.lower().startswith(text.lower())]
+    starts = [option for option in pick.options if option.label.lower().startswith(key)]
     if len(starts) == 1:
         return Picked(value=starts[0].value)
     return Picked(value="", text=text) if pick.free else None

@@ -164,7 +164,7 @@ class Talk:
     async def _prompt(self, typed: Typed) -> None:
         """A plain prompt, with the files and resources that it names; it is shown as it was typed."""
         text, images, shown = typed.text, typed.images, typed.shown or typed.text
-        if "@" in text:
+        if "@" in text or "＠" in text:
             from gongfu.surfaces.cli.talk.commands.custom import whole  # only where something is named
 
             found = await whole(self, text)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.talk import Talk
 
 _SETTLE = 10.0  # seconds that a server is waited for that was not connected yet
-_RESOURCE = r"(?<![A-Za-z0-9_@`./])@(?P<server>[\w.-]+):(?P<uri>[^\s\"`<>]+)"
+_RESOURCE = r"(?<![A-Za-z0-9_@＠`./])[@＠](?P<server>[\w.-]+):(?P<uri>[^\s\"`<>]+)"
 _END = ".,;!?)]}'，。；！？）"
 _RESOURCES = 10
 
@@ -158,7 +158,7 @@ async def with_resources(talk: Talk, text: str) -> Expanded:
     One that cannot be read is told to the person and to the model.
     """
     hub = talk.app.hub
-    if hub is None or "@" not in text:
+    if hub is None or ("@" not in text and "＠" not in text):
         return Expanded(prompt=text)
     named: dict[tuple[str, str], Connection] = {}
     for match in re.finditer(_RESOURCE, text):
