@@ -384,6 +384,21 @@ def test_gongfu_alone_says_what_it_is_and_what_is_configured(program: Program) -
     text = "".join(shown)
     assert "deepseek/" in text
     assert 'gongfu "fix the failing test"' in text
+    shown.clear()
+    cli.wanted_language = "zh"
+    assert welcome(cli) == 0
+    text = "".join(shown)
+    assert 'gongfu "修好失败的测试"' in text
+    assert "fix the" not in text
+    behind = [line for line in text.splitlines() if "gongfu " in line and line.startswith("  ")][-5:]
+    assert len({width(line[: line.rindex("  ")]) for line in behind}) == 1  # aligned by cells
+
+
+def test_one_word_is_a_first_prompt_where_a_conversation_is_asked_for(program: Program) -> None:
+    refused, opened = program.call("你好"), program.call("-i", "你好")
+    assert (refused.code, opened.code) == (2, 2)
+    assert "is not a command" in refused.err
+    assert "is not a command" not in opened.err  # but there is no terminal to hold it
 
 
 def test_options_before_a_subcommand_count_as_those_behind_it(program: Program) -> None:

@@ -122,7 +122,7 @@ def _asked(cli: Cli, values: dict[str, Any], form: str) -> Asked:
 
 def _text(cli: Cli, values: dict[str, Any]) -> str:
     """The task: the words or `-p`, with piped text added below; a task "-" waits for the piped text and is it."""
-    if cli.bare and values["prompt"] is None:
+    if cli.bare and values["prompt"] is None and not values["interactive"]:
         check_bare(values["words"])
     words = " ".join(values["words"])
     given = "\n\n".join(part for part in (values["prompt"] or "", words) if part).strip()

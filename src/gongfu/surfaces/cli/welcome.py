@@ -12,6 +12,7 @@ from gongfu.core.words import language_of
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.speech import locale_of
 from gongfu.surfaces.cli.standing import project_trusted
+from gongfu.surfaces.cli.width import pad, width
 from gongfu.workspace.root import find_root
 
 
@@ -33,27 +34,19 @@ def welcome(cli: Cli) -> int:
     from gongfu.surfaces.cli.render.table import table
 
     cli.out.line("\n".join(f"  {line}" for line in table(rows)))
-    examples = [(style.cyan(command), say(f"welcome_{name}")) for name, command in _EXAMPLES]
-    cli.out.line("\n" + "\n".join(f"  {command}  {what}" for command, what in _aligned(examples)))
+    examples = [(command.format(say(f"welcome_say_{name}")), say(f"welcome_{name}")) for name, command in _EXAMPLES]
+    longest = max(width(command) for command, _ in examples)
+    cli.out.line("\n" + "\n".join(f"  {style.cyan(pad(command, longest))}  {what}" for command, what in examples))
     return 0
 
 
 _EXAMPLES = (
-    ("task", 'gongfu "fix the failing test"'),
-    ("continue", 'gongfu -c "now add a test"'),
-    ("pipe", 'git diff | gongfu "review this"'),
-    ("doctor", "gongfu doctor"),
-    ("help", "gongfu --help"),
+    ("task", 'gongfu "{}"'),
+    ("continue", 'gongfu -c "{}"'),
+    ("pipe", 'git diff | gongfu "{}"'),
+    ("doctor", "gongfu {}"),
+    ("help", "gongfu {}"),
 )
-
-
-def _aligned(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The first column padded by its visible length (it may carry colours)."""
-    longest = max(len(command) for _, command in _EXAMPLES)
-    return [
-        (painted + " " * (longest - len(plain)), what)
-        for (painted, what), (_, plain) in zip(rows, _EXAMPLES, strict=True)
-    ]
 
 
 def _model(cli: Cli, settings: Settings, found: Places) -> str:
