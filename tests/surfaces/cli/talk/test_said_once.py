@@ -50,7 +50,8 @@ async def test_an_answer_that_broke_off_is_shown_once(tmp_path: Path) -> None:
     async with shown(tmp_path / "w") as it:
         it.prompt("Go")
         it.feed(sent(), ev.TextDelta(text="This is long enough to be bro"))
-        it.feed(ev.RequestFailed(request="r", fault="broken", retry_in=0.0))
+        it.feed(ev.RequestFailed(request="r", fault="stream_cut", retry_in=0.0))
+        it.feed(answer("This is long enough to be bro"))
         it.feed(sent("r2"), ev.TextDelta(text="ken off."), answer("ken off."))
         it.feed(done("This is long enough to be broken off."))
         assert it.text.count("This is long enough") == it.text.count("ken off.") == 1
@@ -100,6 +101,27 @@ async def test_complaints_break_between_words(tmp_path: Path, columns: int) -> N
         assert all(width(row) < columns for row in rows)
         told = talk.cli.say("engine.fault", **FAULT).replace("gongfu --continue", "/continue")
         assert " ".join(" ".join(rows).split()) == f"✗ {told}"
+
+
+async def test_what_a_call_or_a_command_tells_is_not_told_beside_it(tmp_path: Path) -> None:
+    async with shown(tmp_path / "w") as it:
+        it.prompt("Go")
+        it.feed(sent(), answer("", ("c0", "shell"), ("c1", "ask_user")), started("shell", "sleep 9", "c0"))
+        assert it.feed(ev.JobChanged(job="j1", command="sleep 9", state="running")) == ""
+        assert "j1" in it.feed(ev.JobChanged(job="j1", command="sleep 9", state="ended", code=0))
+        it.feed(finished(call="c0"), started("ask_user", "Which one?", "c1"))
+        assert "Which one" not in "".join(it.living())
+        it.feed(done())
+        folded = {"epoch": 2, "before": 9000, "after": 3000}
+        assert it.feed(ev.EpochOpened(reason="manual", **folded)) == ""
+        assert "9.0k" in it.feed(ev.EpochOpened(reason="high", **folded))
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("memory", "rules"), ("contxt", "context"), ("login", "model")])
+async def test_what_is_called_otherwise_elsewhere_is_named(tmp_path: Path, typed: str, meant: str) -> None:
+    async with conversation(workplace(tmp_path), Cast([Say("ok")])) as talk:
+        assert f"/{meant}?" in await talk.do(f"/{typed}")
+        assert "did you mean" not in await talk.do("/hooks")
 
 
 def test_an_address_that_names_itself_is_not_told_twice() -> None:

@@ -237,12 +237,12 @@ class Lines(Base, frozen=True):
                 text = self.window(event)
             case ev.HistoryRepaired():
                 text = self.repaired(event)
-            case ev.EpochOpened() if not quiet:
+            case ev.EpochOpened(reason=reason) if not quiet and not (self.talking and reason == "manual"):
                 text = self.folded(event)
             case ev.RequestFailed(purpose="main"):
                 last = event.retry_in is None and not event.next_model
                 text = self.retry(event) if last or not quiet else ""
-            case ev.JobChanged() if not quiet:
+            case ev.JobChanged(state=state) if not quiet and not (self.talking and state == "running"):
                 text = self.job(event)
             case ev.RequestSent() if self.verbose:
                 text = self.request(event)

@@ -57,8 +57,7 @@ class Terminal:
         self._asked = Asked(lines, live=True, gone=talking)
         self._waiting: tuple[str, float] | None = None  # what for, and since when
         self._last = "text" if talking else ""  # the kind of what was finished last: "" nothing, "text", "line"
-        self._shown = ""
-        self._broken = ""  # of the answer that goes on, what came before its stream broke off
+        self._shown = ""  # what the model said in this turn
         self._gave_up = False  # the newest request failed for good, and that was told
 
     def feed(self, entry: ev.Entry, columns: int) -> str:
@@ -169,7 +168,7 @@ class Terminal:
             return ""
         self._waiting = None
         text = event.message.text
-        self._shown, self._broken = self._broken + text, ""
+        self._shown += text
         fed, self._fed = "".join(self._fed), []
         rest = text.removeprefix(fed) if text.startswith(fed) and not self._quiet else ""
         blocks = self.markdown.feed(rest) if rest.strip() else []
@@ -185,8 +184,9 @@ class Terminal:
         self.calls.running.clear()
         self.agents.working.clear()
         text = self._headers() + self._thought() + self._blocks(self.markdown.finish(), columns)
-        if event.text.strip() and event.text.split() != self._shown.split():
+        if not "".join(self._shown.split()).endswith("".join(event.text.split())):
             text += self._blocks([event.text], columns)
+        self._shown = ""
         beside = self._spent.take()
         closing = self._lines.closing(event, self._session, {} if self._talking and not self._lines.verbose else beside)
         if self._gave_up and event.reason == "engine.fault":
@@ -207,6 +207,5 @@ class Terminal:
         elif isinstance(event, ev.RequestFailed):
             self._waiting = (speech("waiting_retry"), entry.time) if event.retry_in else None
             self._gave_up = self._talking and event.retry_in is None and not event.next_model
-            self._broken += "".join(self._fed)
             broken = self._blocks(self.markdown.finish(), columns)
         return broken + self._as("line", self._lines.note(event, quiet=self._quiet))

@@ -128,7 +128,7 @@ class Alive:
     def _working(self, now: float, columns: int, most: int, lines: Lines) -> list[str]:
         """Running calls with the end of their output, and sub-agents."""
         style, speech = lines.style, lines.speech
-        running = tuple(self._terminal.calls.running.values())
+        running = [run for run in self._terminal.calls.running.values() if run.started.name != "ask_user"]
         header = self._terminal.groups.header
         top = [clipped(f"{style.cyan('●')} {one_line(header)}", columns)] if header else []
         beside = self._tree.beside(now, columns, style, speech)

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.talk import Talk
 
 
+_ELSEWHERE = {
+    "approvals": "permission", "bashes": "jobs", "checkpoint": "rewind", "effort": "think", "login": "model",
+    "memory": "rules", "new-session": "clear", "output-style": "view", "ps": "jobs", "reset": "clear",
+    "restore": "rewind", "sandbox": "permission", "shortcuts": "keys", "stats": "cost", "tasks": "agents",
+    "terminal-setup": "keys", "theme": "view", "thinking": "think", "tokens": "context", "tree": "agents",
+}  # fmt: skip
+"""How people who come from elsewhere may call what is here."""
+
+
 async def slashed(talk: Talk, text: str, typed: Typed) -> None:
     """Run it. What is no command is told and laid back into the input; a path is a prompt like any other."""
     name, _, args = text[1:].partition(" ")
@@ -47,7 +56,8 @@ async def _prompt(talk: Talk, name: str, args: str, typed: Typed) -> None:
 
 def _unknown(talk: Talk, name: str, typed: Typed, files: list[str]) -> None:
     aliases = (alias for one in SLASHES.values() for alias in one.aliases)
-    close = get_close_matches(name.lower(), [*SLASHES, *aliases, *files], n=1, cutoff=0.6)
+    elsewhere = _ELSEWHERE.get(name.lower())
+    close = [elsewhere] if elsewhere else get_close_matches(name.lower(), [*SLASHES, *aliases, *files], 1, 0.7)
     key = "talk.unknown_command_but" if close else "talk.unknown_command"
     talk.note(talk.cli.say(key, name=one_line(name, 60), close=close[0] if close else ""))
     talk.face.put(typed.shown or typed.text)
