@@ -48,6 +48,9 @@ class Stub:
             self.shown.append(_PAINT.sub("", text))
             self._wake()
 
+    def write(self, text: str) -> None:
+        self.show(text)
+
     def wake(self) -> None:
         self._wake()
 

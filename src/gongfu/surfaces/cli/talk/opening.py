@@ -55,7 +55,11 @@ def converse(cli: Cli, wanted: Wanted) -> int:
             raise UserError("cli.no_task")
         face = Plain(cli, talk, person)
         _greet(cli)
-        return await _live(cli, talk, wanted, face, face.run)
+        cli.shows = face.show
+        try:
+            return await _live(cli, talk, wanted, face, face.run)
+        finally:
+            cli.shows = None
 
     from gongfu.surfaces.cli.loop import new_loop
 

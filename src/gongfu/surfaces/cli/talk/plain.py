@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_QUIET = 0.1  # seconds without a word after which it is the person's turn to type
+
 
 class Plain:
     """Reads lines from the terminal. One that ends in a backslash goes on in the next."""
@@ -37,6 +39,9 @@ class Plain:
         self._reading: anyio.CancelScope | None = None
         self.waiting = 0  # who else is to read
         self._ready = ""
+        self._prompted = False  # the prompt stands there, with nothing behind it but what is being typed
+        self._fresh = True  # what comes next begins a line
+        self._news = anyio.Event()
 
     # --- Face ---
 
@@ -46,9 +51,18 @@ class Plain:
         return self.cli.size()
 
     def show(self, text: str) -> None:
-        """Write lines."""
+        """Write lines; they stand neither behind a prompt nor behind words that are still coming."""
         if text:
-            self.cli.out.write(text if text.endswith("\n") else f"{text}\n")
+            lead = "" if self._fresh or self._prompted else "\n"
+            self.write(lead + (text if text.endswith("\n") else f"{text}\n"))
+
+    def write(self, text: str) -> None:
+        """Write words as they come. A mere line end is left out where a line begins already."""
+        if not text or (text == "\n" and self._fresh):
+            return
+        self.cli.out.write(f"\n{text}" if self._prompted else text)
+        self._prompted, self._fresh = False, text.endswith("\n")
+        self._news.set()
 
     def wake(self) -> None:
         """Nothing is alive here."""
@@ -144,16 +158,49 @@ class Plain:
 
     async def _one(self) -> bool:
         """Read a line and send it; True at the end of input."""
-        line = await self._person.line("> ")
+        line = await self._typed()
         while line is not None and line.rstrip("\r\n").endswith("\\"):
-            more = await self._person.line(". ")
+            more = await self._typed(". ")
             line = line.rstrip("\r\n")[:-1] + "\n" + (more or "")
         if line is None:
             return True
         text, self._ready = halved(line.strip()) or self._ready, ""
+        if text in ("?", "？"):
+            text = "/help"
         if text:
             self._talk.submit(Typed(text=text, shown=text))
         return False
+
+    async def _typed(self, prompt: str = "> ") -> str | None:
+        """The next line. It can be typed at any time; the prompt stands there only while it is awaited."""
+        line: str | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._prompt, prompt)
+            line = await self._person.line("")
+            self._prompted, self._fresh = False, True  # the terminal has ended the line
+            tasks.cancel_scope.cancel()
+        return line
+
+    async def _prompt(self, prompt: str) -> None:
+        """Show the prompt once everything is said, and again after more was."""
+        while True:
+            self._news = anyio.Event()
+            with anyio.move_on_after(_QUIET) as waited:
+                await self._news.wait()
+            if not waited.cancelled_caught:
+                continue
+            if self._talk.running:
+                await anyio.sleep(_QUIET)
+                continue
+            self.cli.out.write(prompt if self._fresh else f"\n{prompt}")
+            self._prompted = True
+            await self._news.wait()
+
+    def alone(self) -> None:
+        """Somebody else is to read: the prompt that stands there is done."""
+        if self._prompted:
+            self.write("\n")
+        self._fresh = True
 
     def _alone(self) -> _Alone:
         return _Alone(self)
@@ -182,6 +229,7 @@ class _Alone:
             await self._face.mine.acquire()
         finally:
             self._face.waiting -= 1
+        self._face.alone()
 
     async def __aexit__(self, *_: object) -> None:
         self._face.mine.release()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from gongfu.app import App, Session
 from gongfu.core import events as ev
@@ -15,11 +15,20 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.opened import Opened
 
 
+class Writes(Protocol):
+    """Where it is written: whole lines, or words as they come."""
+
+    def show(self, text: str) -> None: ...
+
+    def write(self, text: str) -> None: ...
+
+
 class PlainView:
     """Follows the events of one session and writes them; it has the methods of `View`."""
 
-    def __init__(self, cli: Cli, app: App, session: Session) -> None:
+    def __init__(self, cli: Cli, app: App, session: Session, face: Writes) -> None:
         self._cli = cli
+        self._face = face
         self._app = app
         self._session = session
         self.compact = False
@@ -57,7 +66,9 @@ class PlainView:
         """Write what an entry brings; nothing is left to show."""
         del columns
         written = self._plain.feed(entry)
-        self._cli.out.write(written.head + written.out + written.err)
+        self._face.show(written.head)
+        self._face.write(written.out)
+        self._face.show(written.err)
         return ""
 
     def living(self, now: float, columns: int, rows: int) -> Sequence[str]:
@@ -70,10 +81,13 @@ class PlainView:
         del now, columns
         return ()
 
+    def aside(self) -> None:
+        """Something that is no event of the session was shown: here nothing depends on that."""
+
     def stopping(self) -> None:
         """The person stops the turn; it has not ended yet."""
-        self._cli.out.line(self._cli.say("talk.stopping"))
+        self._face.show(self._cli.say("talk.stopping"))
 
     def steered(self, text: str) -> None:
         """Words for the turn that runs were sent."""
-        self._cli.out.line(self._cli.say("talk.steering", text=text))
+        self._face.show(self._cli.say("talk.steering", text=text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import anyio.abc
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.options import Opening
     from gongfu.surfaces.cli.talk.hand import ByHand
     from gongfu.surfaces.cli.talk.opened import Opened
-    from gongfu.surfaces.cli.talk.plain_view import PlainView
+    from gongfu.surfaces.cli.talk.plain_view import PlainView, Writes
     from gongfu.surfaces.cli.talk.view import View
 
 _SLICE = 0.004  # seconds of work on events after which keys get their turn
@@ -247,7 +247,7 @@ class Talk:
             return View(self.cli, self.app, session)
         from gongfu.surfaces.cli.talk.plain_view import PlainView
 
-        return PlainView(self.cli, self.app, session)
+        return PlainView(self.cli, self.app, session, cast("Writes", self.face))
 
     def _unfollow(self) -> None:
         if self._pump is not None:
