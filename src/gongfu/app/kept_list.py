@@ -25,13 +25,14 @@ _DIFF = 2 << 20
 
 
 class Line(Base, frozen=True):
-    """A turn that changed files: how many came, went and changed, and the bytes that were stored for it."""
+    """A turn that changed files: how many came, went and changed, which (`paths`), and the bytes stored for it."""
 
     deed: Deed
     added: int
     removed: int
     changed: int
     bytes: int
+    paths: frozenset[str] = frozenset()
 
     @property
     def state(self) -> Literal["done", "undone", "open"]:
@@ -66,9 +67,10 @@ def _lines(place: Place, deeds: tuple[Deed, ...]) -> list[Line]:
             before = shelf.tree(deed.before)
             found = compare(before, shelf.tree(deed.after) if deed.after else shelf.now(beside=before).tree)
             stored = sum(shelf.row(name).bytes for name in (deed.before, deed.after) if name)
-            counts = (len([p for p in some if not p.endswith("/")]) for some in (found.added, found.removed))
-            added, removed = counts
-            lines.append(Line(deed=deed, added=added, removed=removed, changed=len(found.changed), bytes=stored))
+            added, removed = ([p for p in some if not p.endswith("/")] for some in (found.added, found.removed))
+            paths = frozenset([*added, *removed, *found.changed])
+            counts = {"added": len(added), "removed": len(removed), "changed": len(found.changed)}
+            lines.append(Line(deed=deed, **counts, bytes=stored, paths=paths))
     return lines
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gongfu.core import events as ev
 from gongfu.core.errors import UserError
-from gongfu.models.scripted import Say
+from gongfu.models.scripted import Call, Say
 from gongfu.surfaces.cli.render.markdown import draw
 from gongfu.surfaces.cli.width import width
 from tests.app.cast import Cast, workplace
@@ -135,3 +135,16 @@ def test_no_cell_of_a_table_is_cut() -> None:
     assert all(width(row) <= 50 for row in text.split("\n"))
     assert set(cell) <= set(text)
     assert text.count("_") == word.count("_")
+
+
+async def test_a_file_of_several_turns_counts_once_and_before_the_first_prompt_there_is_nothing(tmp_path: Path) -> None:
+    face, work = Stub(), workplace(tmp_path)
+    answers = [step for text in "ab" for step in (Call("shell", {"command": f"echo {text} > one"}), Say(text))]
+    async with conversation(work, Cast(answers), face=face, permission="full") as talk:
+        for prompt in ("First.", "Second."):
+            await talk.say(prompt)
+        face.picks = ["1", "both"]
+        shown = await talk.do("/rewind")
+        assert "1 file changed" in face.asked[0].options[1].detail
+        assert "0 turns" not in shown
+        assert not (work / "one").exists()

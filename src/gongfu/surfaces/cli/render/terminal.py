@@ -98,6 +98,10 @@ class Terminal:
         """Words that no event of `feed` brings, after what they follow."""
         return self._headers() + self._as("text", text) if text else ""
 
+    def aside(self) -> None:
+        """Something that is no event was shown; single lines follow it without a gap."""
+        self._last = "line"
+
     def living(self, now: float, columns: int) -> list[str]:
         """What is alive at `now`: the open block, running calls with their last output, or who is awaited."""
         frame = self._frames[int(now * 10) % len(self._frames)]

@@ -46,6 +46,8 @@ def opened(cli: Cli, app: App, session: str, lines: Lines, *, compact: bool = Fa
     """
     budget = min(_MOST, max(_LEAST, cli.size()[1] * 2 - 8))
     read, chosen = _chosen(app, session, lines.columns, budget)
+    if not any(isinstance(entry.event, ev.TurnStarted) for entry in read) and (not read or read[0].seq == 1):
+        return Opened(text="")  # a copy that ends before its first prompt
     first = chosen[0].seq if chosen else 0
     chosen = _with_prompts(chosen, read)
     drawer = _Drawer(lines)

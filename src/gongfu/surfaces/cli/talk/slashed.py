@@ -38,6 +38,7 @@ async def slashed(talk: Talk, text: str, typed: Typed) -> None:
         return
     if talk.face.drawn:  # else it stands where it was typed
         talk.face.show("\n" + talk.cli.out_style.dim(clip(f"› {one_line(text)}", talk.face.size[0] - 1)))
+        talk.view.aside()
     await run_of(known, slash)(talk, args.strip())
 
 

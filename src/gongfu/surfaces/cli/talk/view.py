@@ -73,6 +73,10 @@ class View:
         self._lines = self._make_lines(columns)
         self._terminal.use(self._lines, compact=self.compact)
 
+    def aside(self) -> None:
+        """Something that is no event of the session was shown."""
+        self._terminal.aside()
+
     def stopping(self) -> None:
         """The person stops the turn; it has not ended yet."""
         self._awaited.stopping()

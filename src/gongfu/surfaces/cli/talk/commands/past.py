@@ -190,7 +190,7 @@ async def _number(talk: Talk, args: str, prompts: Sequence[Turn], changed: Seque
 
 def _since(talk: Talk, turn: Turn, changed: Sequence[Line]) -> str:
     rows = [row for row in changed if row.deed.turn.seq >= turn.seq]
-    count = sum(row.added + row.removed + row.changed for row in rows)
+    count = len(frozenset[str]().union(*(row.paths for row in rows)))  # many change in several turns
     key = "talk_do.since_none" if not count else "talk_do.since_one" if count == 1 else "talk_do.since"
     return f"{ago(talk, turn.time)} · {talk.cli.say(key, count=count)}"
 
