@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from gongfu.core.ids import new_id
 from gongfu.core.words import Language
-from gongfu.surfaces.cli.output import Output, wants_color
+from gongfu.surfaces.cli.output import Output, encodable, wants_color
 from gongfu.surfaces.cli.speech import Speech, speech_of, wanted_language
 from gongfu.surfaces.cli.style import Style
 
@@ -38,11 +38,12 @@ class Cli:
         self.args = args
         self.env = env
         self.wanted_language = wanted_language(args)
-        self.say: Speech = speech_of(args, env)
         self.verbose = "--verbose" in flags or bool(env.get("GONGFU_DEBUG"))
         self.stdin = stdin
         self.out = Output(stdout)
         self.err = Output(stderr, fragile=False)
+        self.say: Speech
+        self.speak(speech_of(args, env).language)
         plain = "--no-color" in flags
         self.out_style = Style(color=wants_color(self.out, env, refused=plain))
         self.err_style = Style(color=wants_color(self.err, env, refused=plain))
@@ -57,8 +58,8 @@ class Cli:
         self.shows: Callable[[str], None] | None = None  # where lines go while the screen is drawn
 
     def speak(self, language: Language) -> None:
-        """From now on speak `language`."""
-        self.say = Speech(language=language)
+        """From now on speak `language`; English where the terminal's encoding has no Chinese."""
+        self.say = Speech(language=language if encodable("中文", self.out.encoding) == "中文" else "en")
 
     def marked(self, env: Mapping[str, str]) -> dict[str, str]:
         """`env` with the mark by which everything that this run starts is found again."""

@@ -90,5 +90,6 @@ async def _part(cli: Cli, talk: Talk) -> None:
     if session.state.finished is None and session.state.turn is None:
         await talk.forget(session)
     else:
-        cli.shows = None
+        if talk.face.drawn:
+            cli.shows = None  # nothing is drawn any more
         cli.note(cli.say("talk.bye", session=session.id))

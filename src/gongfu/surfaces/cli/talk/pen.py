@@ -12,6 +12,8 @@ from typing import TextIO
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
+from gongfu.surfaces.cli.width import char_width
+
 _BEGIN, _END = (
     "\x1b[?2026h",
     "\x1b[?2026l",
@@ -82,7 +84,7 @@ class Pen(Vt100_Output):
                 self._waiting.clear()
                 self._busy = True
             try:
-                self._stream.buffer.write(data.encode(self._stream.encoding or "utf-8", "replace"))
+                self._stream.buffer.write(encoded(data, self._stream.encoding or "utf-8"))
                 self._stream.buffer.flush()
             except (OSError, ValueError):
                 self._broken = True
@@ -91,6 +93,32 @@ class Pen(Vt100_Output):
                 self._news.notify_all()
                 if self._broken:
                     return
+
+
+_PLAINER = str.maketrans({
+    "●": "*", "•": "*", "✓": "+", "✗": "x", "→": ">", "←": "<", "↶": "<", "↳": ">", "↑": "^", "↓": "v", "›": ">",
+    "▶": ">", "…": ".", "·": "-", "—": "-", "–": "-", "─": "-", "━": "-", "═": "=", "│": "|", "┃": "|", "▌": "|",
+    "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+", "┴": "+", "┼": "+", "╭": "+", "╮": "+",
+    "╰": "+", "╯": "+", "⟳": "~", "⚠": "!", "☐": "o", "☑": "x", "█": "#", "“": '"', "”": '"', "‘": "'", "’": "'",
+})  # fmt: skip
+
+
+def encoded(text: str, encoding: str) -> bytes:
+    """`text` for a terminal of that encoding; what it cannot hold gives way to as many plain cells."""
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError:
+        held = "".join(_held(char, encoding) for char in text)
+        return held.encode(encoding, "replace")
+
+
+def _held(char: str, encoding: str) -> str:
+    try:
+        char.encode(encoding)
+    except UnicodeEncodeError:
+        plainer = char.translate(_PLAINER)
+        return plainer if plainer != char else "?" * char_width(char)
+    return char
 
 
 def takes_escapes() -> bool:
