@@ -150,7 +150,7 @@ def scripted(file: Path | None, ref: str) -> ModelProvider:
     """A provider that plays the script in a file, or that of the demonstration. ConfigError for a wrong script."""
     from gongfu.models.scripted import DEMO, Scripted, read_script
 
-    return Scripted(read_script(file or DEMO), info=scripted_info(ref))
+    return Scripted(read_script(file or DEMO), info=scripted_info(ref), record=False)
 
 
 def scripted_info(ref: str) -> ModelInfo:

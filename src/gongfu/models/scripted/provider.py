@@ -43,10 +43,14 @@ _CUT = "The answer was cut off by the output limit before this call was complete
 
 
 class Scripted:
-    """Plays `steps`. `requests` and `bodies` keep what was sent, in order; `finish()` tells whether all fitted."""
+    """Plays `steps`. `requests` and `bodies` keep what was sent, in order; `finish()` tells whether all fitted.
 
-    def __init__(self, steps: Iterable[Planned] = (), *, info: ModelInfo = SCRIPTED) -> None:
+    Without `record` nothing is kept of what was sent: a long conversation would only grow by it.
+    """
+
+    def __init__(self, steps: Iterable[Planned] = (), *, info: ModelInfo = SCRIPTED, record: bool = True) -> None:
         self.info = info
+        self._record = record
         self.requests: list[Request] = []
         self.bodies: list[bytes] = []
         self._player = Player(steps)
@@ -64,8 +68,9 @@ class Scripted:
         """Play the next step; the faults of the script are raised as the typed faults of a real endpoint."""
         body = body_of(request)
         yield Prepared(body=body)
-        self.requests.append(request)
-        self.bodies.append(body)
+        if self._record:
+            self.requests.append(request)
+            self.bodies.append(body)
         step = self._player.next(seen_of(request), request)
         pause = step.seconds if isinstance(step, Fault) and step.kind == "slow" else 0.0
         for delta in self._deltas(step, len(body)):
