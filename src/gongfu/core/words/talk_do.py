@@ -90,7 +90,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "已收回 1 项授权；本会话中允许过的也会重新询问。",
     ),
     # --- folding
-    "compacting": ("Folding the context … Esc stops it.", "正在折叠上下文……按 Esc 停止。"),
+    "compacting": ("folding the context", "正在折叠上下文"),
     "compact_stopped": ("Stopped; the context is as it was.", "已停止；上下文保持原样。"),
     "compact_nothing": (
         "Nothing to gain: what the context holds is recent, or must stay.",

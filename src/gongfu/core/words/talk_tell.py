@@ -217,7 +217,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "key_commands": ("commands", "命令"),
     "key_keys": ("this table, on an empty line", "空行时显示本表"),
     # looks and settings
-    "view_full": ("Full view: every call and its output.", "完整视图：每次调用及其输出。"),
+    "view_full": ("Full view: every call. /verbose adds what they print.", "完整视图：每次调用。/verbose 显示其输出。"),
     "view_compact": ("Compact view: a label for each batch of calls.", "紧凑视图：每批调用一个标签。"),
     "verbose_on": ("Details are shown from now on.", "从现在起显示细节。"),
     "verbose_off": ("Details are hidden from now on.", "从现在起隐藏细节。"),
@@ -236,5 +236,5 @@ TEXT: dict[str, tuple[str, str]] = {
         "下次启动起生效；本次对话请用 {command}。",
     ),
     "setting_later": ("It holds from the next start on.", "下次启动起生效。"),
-    "doctor_runs": ("Checking …", "正在检查……"),
+    "doctor_runs": ("checking", "正在检查"),
 }

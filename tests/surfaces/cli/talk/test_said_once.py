@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from gongfu.core import events as ev
 from gongfu.core.errors import UserError
 from gongfu.models.scripted import Call, Say
 from gongfu.surfaces.cli.render.markdown import draw
+from gongfu.surfaces.cli.talk.picking_text import unpainted
 from gongfu.surfaces.cli.width import width
 from tests.app.cast import Cast, workplace
 from tests.surfaces.cli.events import DIFF, finished, started
@@ -148,3 +150,20 @@ async def test_a_file_of_several_turns_counts_once_and_before_the_first_prompt_t
         assert "1 file changed" in face.asked[0].options[1].detail
         assert "0 turns" not in shown
         assert not (work / "one").exists()
+
+
+@pytest.mark.parametrize("columns", [24, 80])
+async def test_what_a_command_waits_for_lives_and_leaves_nothing(tmp_path: Path, columns: int) -> None:
+    face, stopped = Stub(columns=columns), list[str]()
+    async with conversation(workplace(tmp_path), Cast([Say("ok")]), face=face) as talk:
+        before = len(face.shown)
+        with talk.underway("folding the context", lambda: stopped.append("it")):
+            (line,) = talk.living(time.time() + 5, columns, 24)
+            assert width(unpainted(line)) <= columns
+            assert "folding the" in line
+            assert "Esc stops" in line or columns < 40
+            assert talk.moving
+            await talk.interrupt()
+        assert stopped == ["it"]
+        assert list(talk.living(time.time(), columns, 24)) == []
+        assert len(face.shown) == before

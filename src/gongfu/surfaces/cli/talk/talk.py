@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, cast
 
 import anyio
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gongfu.surfaces.cli.talk.hand import ByHand
     from gongfu.surfaces.cli.talk.opened import Opened
     from gongfu.surfaces.cli.talk.plain_view import PlainView, Writes
+    from gongfu.surfaces.cli.talk.underway import Underway
     from gongfu.surfaces.cli.talk.view import View
 
 _SLICE = 0.004  # seconds of work on events after which keys get their turn
@@ -55,6 +56,7 @@ class Talk:
         self.on_ready: Callable[[], None] = lambda: None
         self.on_turn_end: Callable[[], None] = lambda: None
         self.by_hand: list[ByHand] = []
+        self._underway: list[Underway] = []
         self._stops: list[Callable[[], None]] = []
 
     @property
@@ -71,6 +73,23 @@ class Talk:
             yield
         finally:
             self._stops.remove(stop)
+            self.face.wake()
+
+    @contextmanager
+    def underway(self, text: str, stop: Callable[[], None] | None = None) -> Generator[None]:
+        """While this block runs, `text` says so; with `stop`, `interrupt` calls that."""
+        if not self.face.drawn:
+            self.note(f"{text} …")
+        from gongfu.surfaces.cli.talk.underway import Underway  # only where a command takes time
+
+        one = Underway(text, self.cli.out_style, self.cli.say, self.cli.out.encoding, stops=stop is not None)
+        self._underway.append(one)
+        try:
+            with self.stoppable(stop) if stop is not None else nullcontext():
+                self.face.wake()
+                yield
+        finally:
+            self._underway.remove(one)
             self.face.wake()
 
     # --- words ---
@@ -101,7 +120,7 @@ class Talk:
         """See `View.living`; commands that the person runs by hand stand below."""
         if not self.ready.is_set():
             return ()
-        hand = [line for one in self.by_hand for line in one.living(now, columns)]
+        hand = [line for one in (*self.by_hand, *self._underway) for line in one.living(now, columns)]
         return [*self.view.living(now, columns, max(3, rows - 3 * len(hand))), *hand]
 
     def status(self, now: float, columns: int) -> Sequence[str]:
@@ -111,7 +130,7 @@ class Talk:
     @property
     def moving(self) -> bool:
         """See `View.moving`."""
-        return bool(self.by_hand) or (self.ready.is_set() and self.view.moving)
+        return bool(self.by_hand or self._underway) or (self.ready.is_set() and self.view.moving)
 
     # --- what is typed ---
 

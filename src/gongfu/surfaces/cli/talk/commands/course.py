@@ -27,9 +27,8 @@ async def compact(talk: Talk, args: str) -> None:
     if session.state.created is None:
         talk.note(say("talk_do.compact_nothing"))
         return
-    talk.note(say("talk_do.compacting"))
     try:
-        with talk.stoppable(lambda: talk.start(session.cancel)):
+        with talk.underway(say("talk_do.compacting"), lambda: talk.start(session.cancel)):
             event = await session.compact(" ".join(args.split()))
     except UserError as error:
         if error.key != "engine.cancelled":

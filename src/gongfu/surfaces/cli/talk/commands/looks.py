@@ -167,8 +167,8 @@ async def doctor(talk: Talk, args: str) -> None:
     del args
     from gongfu.surfaces.cli.doctor import drawn
 
-    talk.note(talk.cli.say("talk_tell.doctor_runs"))
-    checks = await to_thread.run_sync(_checks, talk)
+    with talk.underway(talk.cli.say("talk_tell.doctor_runs")):
+        checks = await to_thread.run_sync(_checks, talk)
     await give(talk, list(drawn(talk.cli, checks, columns_of(talk))))
 
 
