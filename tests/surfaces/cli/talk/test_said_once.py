@@ -131,6 +131,11 @@ def test_an_address_that_names_itself_is_not_told_twice() -> None:
     assert text == "https://a.b/c and x (https://y.z) and https://q.r"
 
 
+def test_a_picture_is_its_words_and_its_address() -> None:
+    text = draw("![a plan](pic.png), ![](x.png), [![badge](c.svg)](http://d.e)", 80, color=False)
+    assert text == "a plan (pic.png), x.png, badge (c.svg) (http://d.e)"
+
+
 def test_no_cell_of_a_table_is_cut() -> None:
     cell, word = "你好世界，这里是中文的很长的说明，没有空格。", "a_very_long_name_without_any_spaces_at_all" * 2
     text = draw(f"| a | b |\n|---|---|\n| {cell} | {word} |", 50, color=False)

@@ -148,4 +148,4 @@ class Groups:
             return []
         style = self.lines.style
         failed = any(group.failed for group in run)
-        return [f"{(style.red if failed else style.green)('●')} {header}"]
+        return [f"{style.red('✗') if failed else style.green('●')} {header}"]

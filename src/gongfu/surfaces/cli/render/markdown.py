@@ -8,6 +8,7 @@ from typing import Any
 from gongfu.surfaces.cli.render.blocks import PIECE, Further, Watch, closes, fence_of, item_of
 from gongfu.surfaces.cli.render.code import code_lines
 from gongfu.surfaces.cli.style import clean
+from gongfu.surfaces.cli.width import breaks
 
 _SGR = r"\x1b\[[0-9;]*m"
 _ENOUGH = 8  # characters of a line that tell what kind of block it belongs to
@@ -203,9 +204,25 @@ def _blocks(tokens: list[Any]) -> list[list[Any]]:
 
 
 def _document(text: str) -> Any:
-    from rich.markdown import Heading, Markdown, TableElement
+    from rich.markdown import Heading, Markdown, Paragraph, TableDataElement, TableElement
+
+    broken = _broken()
+
+    class Words(Paragraph):
+        def on_enter(self, context: Any) -> None:
+            super().on_enter(context)
+            self.text = broken(justify="left")
+
+    class Cell(TableDataElement):
+        def __init__(self, justify: Any) -> None:
+            super().__init__(justify)
+            self.content = broken("", justify=justify)
 
     class Left(Heading):
+        def on_enter(self, context: Any) -> None:
+            super().on_enter(context)
+            self.text = broken(justify="left")
+
         def __rich_console__(self, console: Any, options: Any) -> Any:
             self.text.justify = "left"
             yield self.text
@@ -218,7 +235,9 @@ def _document(text: str) -> Any:
                 yield table
 
     class Document(Markdown):
-        elements = {**Markdown.elements, "heading_open": Left, "table_open": Whole}
+        elements = {
+            **Markdown.elements, "heading_open": Left, "table_open": Whole, "paragraph_open": Words, "td_open": Cell
+        }  # fmt: skip
 
     document = Document("", hyperlinks=False, code_theme="ansi_dark")
     document.parsed = _parser().parse(text)
@@ -226,9 +245,40 @@ def _document(text: str) -> Any:
         for child in token.children or ():
             if child.type == "softbreak":
                 child.type = "hardbreak"
+            elif child.type == "image":
+                _told(child)
         if token.children:
             token.children = _bare(token.children)
     return document
+
+
+def _broken() -> Any:
+    """A text that is broken into lines as Chinese is, too: between characters, and no mark begins a line."""
+    from rich.containers import Lines
+    from rich.text import Text
+
+    class Broken(Text):
+        def wrap(self, console: Any, width: int, **options: Any) -> Lines:
+            if self.plain.isascii():
+                return super().wrap(console, width, **options)
+            lines = Lines()
+            for line in self.split(allow_blank=True):
+                line.expand_tabs(8)
+                rows = line.divide(breaks(line.plain, max(2, width)))
+                for row in rows:
+                    row.rstrip_end(width)
+                rows.justify(console, width, justify=options.get("justify") or self.justify or "left", overflow="fold")
+                lines.extend(rows)
+            return lines
+
+    return Broken
+
+
+def _told(image: Any) -> None:
+    """A picture becomes its words and its address: there is nothing else of it to be seen."""
+    address = str(image.attrs.get("src", ""))
+    image.type, image.tag, image.children = "text", "", None
+    image.content = f"{image.content} ({address})" if image.content else address
 
 
 def _bare(tokens: list[Any]) -> list[Any]:
