@@ -15,7 +15,8 @@ from pathlib import Path
 
 ASKED = b"\x1b[6n"  # where is the cursor?
 MARK = "\u203a ".encode()  # the prompt
-STATUS = " \u00b7 ".encode()  # the line below tells the model and the permission once there is a session
+STATUS = " \u00b7 ".encode()  # stands in the line about a session that is opened again
+READ = b"% of "  # the line below the input tells how full the context is once the session is there
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

@@ -65,15 +65,18 @@ def floor(store: Path) -> float:
     return time.perf_counter() - start
 
 
-def on_terminal(home: Path, work: Path) -> tuple[float, float, float]:
-    """Seconds until the prompt is on the screen and until the session is there, and of processor time until then."""
-    from pty_program import MARK, STATUS, PtyProgram, environment
+def on_terminal(home: Path, work: Path) -> tuple[float, float, float, float]:
+    """Seconds until the prompt is on the screen, until the end of the session is, and until it is read whole, and of
+    processor time until then.
+    """
+    from pty_program import MARK, READ, STATUS, PtyProgram, environment
 
     program = PtyProgram([sys.executable, "-m", "gongfu", "--session", SESSION], env=environment(home), folder=work)
     try:
         prompt = program.until(MARK) - program.began
-        there = program.until(STATUS, start=program.output.find(MARK)) - program.began
-        return prompt, there, program.cpu()
+        shown = program.until(STATUS, start=program.output.find(MARK)) - program.began
+        there = program.until(READ, start=program.output.find(STATUS)) - program.began
+        return prompt, shown, there, program.cpu()
     finally:
         program.end()
 
@@ -94,9 +97,11 @@ def opening(messages: int) -> int:
         print(
             f"  a process with app.session(id)          {wall:.3f} s, CPU {cpu:.3f} s; the session alone {alone:.3f} s"
         )
-        prompt, there, cpu = min(on_terminal(home, work) for _ in range(ROUNDS))
-        print(f"  on a terminal: the prompt               {prompt:.3f} s; the session {there:.3f} s, CPU {cpu:.2f} s")
-        return int(alone > 0.5 or there > 1.0)
+        prompt, shown, there, cpu = min(on_terminal(home, work) for _ in range(ROUNDS))
+        print(
+            f"  on a terminal: the prompt               {prompt:.3f} s; its last turns {shown:.3f} s; read whole {there:.3f} s, CPU {cpu:.2f} s"
+        )
+        return int(shown > 0.5)
 
 
 def resident() -> float:
