@@ -34,9 +34,9 @@ def test_a_denied_call_is_shown_in_a_run_and_in_the_stored_session(program: Prog
     assert ran.out == "I could not.\n"
     assert "hook before_tool  echo 'not on Fridays' >&2; exit 2 → refused: not on Fridays" in ran.err
     assert not (program.folder / "new.txt").exists()
-    shown = program.run("show")
+    shown = program.call("show")
     assert "→ refused: not on Fridays" in shown.out
-    zh = program.run("show", GONGFU_LANGUAGE="zh")
+    zh = program.call("show", GONGFU_LANGUAGE="zh")
     assert "钩子 before_tool" in zh.out
 
 
@@ -44,7 +44,7 @@ def test_an_objection_is_no_refusal(program: Program, serve: Callable[..., Any])
     """What a hook blocks after a call was done already: nothing is refused any more."""
     serve(WRITE, Say("Done."))
     hooks(program, shell("after_tool", "echo 'bad style' >&2; exit 2"))
-    ran = program.run("run", "--yes", "Write it")
+    ran = program.call("run", "--yes", "Write it")
     assert "exit 2 → objects: bad style" in ran.err
     assert (program.folder / "new.txt").exists()
 
@@ -55,37 +55,37 @@ def test_a_call_that_a_hook_changed_is_not_passed_off_as_the_models(
     serve(WRITE, Say("Done."))
     other = json.dumps({"arguments": {"path": "other.txt", "content": "x"}})
     hooks(program, shell("before_tool", f"echo '{other}'", match="write_file"))
-    ran = program.run("run", "--yes", "Write it")
+    ran = program.call("run", "--yes", "Write it")
     assert "→ changed the call" in ran.err
     assert (program.folder / "other.txt").exists()
-    assert "→ 改了这次调用" in program.run("show", GONGFU_LANGUAGE="zh").out
+    assert "→ 改了这次调用" in program.call("show", GONGFU_LANGUAGE="zh").out
 
 
 def test_why_a_hook_failed_is_said_in_the_persons_language(program: Program, serve: Callable[..., Any]) -> None:
     serve(Say("Done."))
     hooks(program, {"event": "prompt", "command": ["no-such-hook"]}, shell("turn_end", "sleep 30", seconds=0.1))
-    ran = program.run("run", "--yes", "Do it", GONGFU_LANGUAGE="zh")
+    ran = program.call("run", "--yes", "Do it", GONGFU_LANGUAGE="zh")
     assert "无法启动" in ran.err
     assert "0.1 秒后被停止" in ran.err
-    assert "stopped after 0.1 s" in program.run("show").out
+    assert "stopped after 0.1 s" in program.call("show").out
 
 
 def test_a_refused_prompt_ends_the_run_with_its_reason(program: Program, serve: Callable[..., Any]) -> None:
     server = serve(Say("never"))
     hooks(program, shell("prompt", "grep -q secret && { echo 'no secrets' >&2; exit 2; } || true"))
-    ran = program.run("run", "--yes", "the secret is 7")
+    ran = program.call("run", "--yes", "the secret is 7")
     assert ran.code not in (0, 2), ran
     assert "A hook refused the prompt: no secrets." in ran.err
     assert ran.out == ""
     assert "Traceback" not in ran.err
-    assert program.run("run", "--yes", "hello").out == "never\n"
+    assert program.call("run", "--yes", "hello").out == "never\n"
     assert len(server.requests) == 1
 
 
 def test_hooks_are_in_the_stream_of_json(program: Program, serve: Callable[..., Any]) -> None:
     serve(Say("ok"))
     hooks(program, shell("session_start", "echo context"), shell("prompt", "exit 3"))
-    ran = program.run("run", "--yes", "--stream-json", "Hello")
+    ran = program.call("run", "--yes", "--stream-json", "Hello")
     events = [json.loads(line) for line in ran.out.splitlines()]
     told = [e for e in events if e["type"] == "hook_ran"]
     assert [(e["event"], e.get("code"), e.get("decision", "")) for e in told] == [
@@ -97,7 +97,7 @@ def test_hooks_are_in_the_stream_of_json(program: Program, serve: Callable[..., 
 def test_what_only_went_on_is_not_shown(program: Program, serve: Callable[..., Any]) -> None:
     serve(WRITE, Say("ok"))
     hooks(program, shell("before_tool", "true"), shell("prompt", "echo a note"))
-    ran = program.run("run", "--yes", "Write it")
+    ran = program.call("run", "--yes", "Write it")
     assert (ran.code, ran.out) == (0, "ok\n")
     assert "hook" not in ran.err
 
@@ -108,7 +108,7 @@ def test_a_project_s_hooks_wait_for_trust(program: Program, serve: Callable[...,
     marker = program.folder / "ran"
     entry = shell("session_start", f"touch {marker}")
     (program.folder / ".gongfu/config.yaml").write_text(json.dumps({"hooks": [entry]}))
-    assert program.run("run", "--yes", "Hello").code == 0
+    assert program.call("run", "--yes", "Hello").code == 0
     assert not marker.exists()
 
 
@@ -119,7 +119,7 @@ def test_the_hooks_of_a_trusted_project_come_after_the_person_s(program: Program
     (program.folder / ".gongfu").mkdir()
     table = {"SessionStart": [{"hooks": [{"type": "command", "command": f"sleep 0.1; echo project >> {order}"}]}]}
     (program.folder / ".gongfu/config.yaml").write_text(json.dumps({"hooks": table}))
-    ran = program.run("run", "--yes", "--trust", "Hello")
+    ran = program.call("run", "--yes", "--trust", "Hello")
     assert ran.code == 0, ran
     assert order.read_text().split() == ["person", "project"]
 
@@ -169,8 +169,8 @@ def test_wrong_hooks_are_told_with_their_place(program: Program) -> None:
 def test_a_fold_that_a_hook_refuses(program: Program, serve: Callable[..., Any]) -> None:
     serve(Say("ok", times=0))
     hooks(program, shell("before_compact", "echo 'keep it all' >&2; exit 2"))
-    assert program.run("run", "--yes", "Hello").code == 0
-    ran = program.run("compact")
+    assert program.call("run", "--yes", "Hello").code == 0
+    ran = program.call("compact")
     assert ran.code == 1, ran
     assert "A hook does not let the context be folded: keep it all. Nothing was changed." in ran.err
 
@@ -178,7 +178,7 @@ def test_a_fold_that_a_hook_refuses(program: Program, serve: Callable[..., Any])
 def test_verbose_shows_every_hook(program: Program, serve: Callable[..., Any]) -> None:
     serve(Say("ok"))
     hooks(program, shell("prompt", "echo a note"), shell("prompt", "exit 1"))
-    ran = program.run("run", "--yes", "--verbose", "Hello")
+    ran = program.call("run", "--yes", "--verbose", "Hello")
     assert "hook prompt  echo a note\n" in ran.err
     assert "hook prompt  exit 1" not in ran.err  # the warning tells
     assert "The hook of prompt `exit 1` failed (exit 1); it was passed over." in ran.err
@@ -188,7 +188,7 @@ def test_a_hook_that_starts_the_program_does_not_start_it_for_ever(program: Prog
     server = serve(Say("ok", times=0))
     again = f"{sys.executable} -m gongfu run --yes Again 2>> {program.folder}/err"
     hooks(program, shell("session_start", again))
-    ran = program.run("run", "--yes", "Hello")
+    ran = program.call("run", "--yes", "Hello")
     assert (ran.code, ran.out) == (0, "ok\n")
     assert "A hook started Gongfu, whose hook started Gongfu again, 3 deep." in (program.folder / "err").read_text()
     assert len(server.requests) == 3

@@ -42,7 +42,7 @@ def lines(text: str) -> list[dict[str, Any]]:
 def test_the_stream_tells_labels_with_the_calls_before_them(program: Program, serve: Serve) -> None:
     ready(program)
     server = serve(LABELS, BATCH, READS, SLOWLY)
-    done = program.run("run", "--yes", "--stream-json", "look around", **FAST)
+    done = program.call("run", "--yes", "--stream-json", "look around", **FAST)
     assert done.code == 0, done
     events = lines(done.out)
     told = [e for e in events if e["type"] == "tool_use_summary"]
@@ -60,7 +60,7 @@ def test_the_stream_tells_labels_with_the_calls_before_them(program: Program, se
 def test_the_result_holds_the_labels(program: Program, serve: Serve) -> None:
     ready(program)
     serve(READS, Say("Done."))
-    result = json.loads(program.run("run", "--yes", "--json", "look around").out)
+    result = json.loads(program.call("run", "--yes", "--json", "look around").out)
     (told,) = result["tool_use_summaries"]
     assert told == {
         "type": "tool_use_summary", "text": "Read 2 files", "preceding_tool_use_ids": ["c1", "c2"], "by": "plain",
@@ -71,7 +71,7 @@ def test_the_result_holds_the_labels(program: Program, serve: Serve) -> None:
 def test_a_session_read_again_shows_labels_and_usage_by_purpose(program: Program, serve: Serve) -> None:
     ready(program)
     serve(LABELS, BATCH, READS, SLOWLY)
-    program.run("run", "--yes", "look around", **FAST)
+    program.call("run", "--yes", "look around", **FAST)
     shown = program.call("show").out
     assert "● Read a.txt and greeted\n" in shown
     assert "● Read 2 files\n" in shown
@@ -91,7 +91,7 @@ def test_a_session_read_again_shows_labels_and_usage_by_purpose(program: Program
 def test_compact_runs_show_one_line_a_batch(program: Program, serve: Serve) -> None:
     ready(program)
     serve(READS, Say("Done."))
-    done = program.run("run", "--yes", "--compact", "look around")
+    done = program.call("run", "--yes", "--compact", "look around")
     assert "● Read 2 files\n" in done.err
     assert "read_file" not in done.err
     assert done.out == "Done.\n"
@@ -103,7 +103,7 @@ def test_requests_have_the_same_bytes_with_labels_and_without(program: Program, 
     steps = [BATCH, READS, SLOWLY]
     for number, env in enumerate([FAST, {}, {**FAST, "GONGFU_EMIT_TOOL_USE_SUMMARIES": "0"}]):
         server = serve(LABELS, *steps)
-        done = program.run("run", "--yes", "look around", GONGFU_HOME=str(program.home) + str(number), **env)
+        done = program.call("run", "--yes", "look around", GONGFU_HOME=str(program.home) + str(number), **env)
         assert done.code == 0, done
         bodies.append([r.raw for r in of_model(server, "test-model")])
         asked = [r for r in of_model(server, "fast-model") if b"batch of tool calls" in r.raw]
@@ -128,7 +128,7 @@ def test_a_fast_model_that_never_answers_delays_nothing(program: Program, serve:
 def test_a_fast_model_that_fails_is_nobody_s_business(program: Program, serve: Serve, status: int) -> None:
     ready(program)
     serve(Fault("status", status=status, when=Match(model="fast-model"), times=0), BATCH, SLOWLY)
-    done = program.run("run", "--yes", "look around", **FAST)
+    done = program.call("run", "--yes", "look around", **FAST)
     assert done.code == 0, done
     assert "fast-model" not in done.err
     assert "HTTP" not in done.err
@@ -137,6 +137,6 @@ def test_a_fast_model_that_fails_is_nobody_s_business(program: Program, serve: S
 def test_the_first_batch_brings_a_title_by_the_fast_model(program: Program, serve: Serve) -> None:
     ready(program)
     serve(Say("Looking around", when=Match(model="fast-model"), times=0), READS, SLOWLY)
-    program.run("run", "--yes", "please look around in this folder", **FAST)
+    program.call("run", "--yes", "please look around in this folder", **FAST)
     (row,) = json.loads(program.call("sessions", "--json").out)["sessions"]
     assert row["title"] == "Looking around"

@@ -61,6 +61,7 @@ def test_no_key_of_the_person_goes_to_an_address_of_the_project(
     program: Program,  # noqa: F811
     elsewhere: Elsewhere,
     entry: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     name = entry.partition(":")[0]
     program.home.mkdir()
@@ -76,7 +77,9 @@ def test_no_key_of_the_person_goes_to_an_address_of_the_project(
     keys = {f"{word}_API_KEY": SECRET for word in ("OPENAI", "ANTHROPIC", "MINE", "FILED")}
     # nothing may leave this machine, even if it went wrong
     keys["OPENAI_BASE_URL"] = "http://elsewhere.invalid/v1" if "proxy" in entry else "http://127.0.0.1:9/v1"
-    ended = program.run("run", "--trust", "--max-minutes", "0.05", "Hello.", **keys)
+    for variable, value in keys.items():  # the environment of the process, too
+        monkeypatch.setenv(variable, value)
+    ended = program.call("run", "--trust", "--max-minutes", "0.05", "Hello.", **keys)
     assert ended.code != 0, ended
     told = "\n".join(elsewhere.seen)
     assert SECRET not in told
@@ -86,6 +89,6 @@ def test_no_key_of_the_person_goes_to_an_address_of_the_project(
         assert elsewhere.seen == []
     elif "proxy" not in entry:
         assert "Hello." in told  # it is used, but without the key
-    program.run("doctor", "--trust", **keys)
-    program.run("models", "--trust", **keys)
+    program.call("doctor", "--trust", **keys)
+    program.call("models", "--trust", **keys)
     assert SECRET not in "\n".join(elsewhere.seen)

@@ -183,7 +183,7 @@ def kept(program: Program, serve: Callable[..., Server]) -> Program:
 def test_retention_deletes_at_the_end_of_a_run_and_says_so_at_most_once_a_day(kept: Program) -> None:
     fill(kept, AGES)
     fill(kept, {"s_there": 90}, root="/somewhere/else")
-    done = kept.run("run", "--yes", "Hello")
+    done = kept.call("run", "--yes", "Hello")
     assert done.code == 0, done
     assert "Done." in done.out
     assert "3 sessions unused for 30 days were deleted" in done.err
@@ -192,12 +192,12 @@ def test_retention_deletes_at_the_end_of_a_run_and_says_so_at_most_once_a_day(ke
     assert not left & {"s_old1", "s_old2", "s_there"}
     assert b"s_old" not in everything(kept.home)
     fill(kept, {"s_old3": 60})
-    done = kept.run("run", "--yes", "Hello")
+    done = kept.call("run", "--yes", "Hello")
     assert "deleted" not in done.err
     assert "s_old3" in ids(kept)
     mark = kept.home / "cache" / "retention"
     os.utime(mark, (1, 1))
-    done = kept.run("run", "--yes", "--json", "Hello")
+    done = kept.call("run", "--yes", "--json", "Hello")
     assert json.loads(done.out)["text"] == "Done."
     assert "s_old3" not in ids(kept)
 
@@ -205,7 +205,7 @@ def test_retention_deletes_at_the_end_of_a_run_and_says_so_at_most_once_a_day(ke
 def test_retention_leaves_what_is_open_and_the_session_that_goes_on(kept: Program) -> None:
     fill(kept, {"s_open": 90, "s_mine": 80})
     with try_lock(kept.home / "locks" / "s_open.lock"):
-        done = kept.run("run", "--yes", "--session", "s_mine", "Hello")
+        done = kept.call("run", "--yes", "--session", "s_mine", "Hello")
     assert done.code == 0, done
     assert {"s_open", "s_mine"} <= ids(kept)
 
@@ -213,7 +213,7 @@ def test_retention_leaves_what_is_open_and_the_session_that_goes_on(kept: Progra
 def test_without_the_setting_nothing_is_looked_at(program: Program, serve: Callable[..., Server]) -> None:
     fill(program, AGES)
     serve(Say("Done."))
-    assert program.run("run", "--yes", "Hello").code == 0
+    assert program.call("run", "--yes", "Hello").code == 0
     assert set(AGES) < ids(program)
     assert not (program.home / "cache" / "retention").exists()
 
