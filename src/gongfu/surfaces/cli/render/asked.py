@@ -52,8 +52,8 @@ class Asked:
         if asked is not None:
             words = one_line(clean(asked.text).partition("\n")[0], 160)
             named = asked.about == "permission" and asked.tool and not words.startswith(asked.tool)
-            text = f"{asked.tool}  {words}" if named else words
-            text = f"{asked.agent}: {text}" if asked.agent else text
+            text = f"{one_line(asked.tool, 60)}  {words}" if named else words
+            text = f"{one_line(asked.agent, 60)}: {text}" if asked.agent else text
             answer = self._decision(answer) if asked.about == "permission" else answer
         by = speech("labels.in_brackets", what=speech(f"by_{answered.by}"))
         return self.lines.style.dim(f"? {text} → {answer or speech('sum_no_answer')}{by}")

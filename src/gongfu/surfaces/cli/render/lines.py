@@ -251,7 +251,7 @@ class Lines(Base, frozen=True):
             case ev.FilesRestored():
                 text = self.restored(event)
             case ev.ModeChanged(by="model"):
-                text = self.style.dim(self.speech("modes.now", name=event.mode or "-"))
+                text = self.style.dim(self.speech("modes.now", name=one_line(event.mode, 40) or "-"))
             case _:
                 text = ""
         return text
@@ -289,7 +289,7 @@ class Lines(Base, frozen=True):
         detail = one_line(event.detail, 300)
         happened = f"{fault}{status}{f': {detail}' if detail else ''}"
         if event.next_model:
-            return self.style.yellow(self.speech("retry_other", what=happened, model=event.next_model))
+            return self.style.yellow(self.speech("retry_other", what=happened, model=one_line(event.next_model, 80)))
         if event.retry_in is not None:
             return self.style.yellow(self.speech("retry_in", what=happened, seconds=f"{event.retry_in:.1f}"))
         return self.style.red(self.speech("retry_none", what=happened))
@@ -299,7 +299,7 @@ class Lines(Base, frozen=True):
         try:
             return self.speech(f"fault_{kind}")
         except KeyError:
-            return kind
+            return one_line(kind, 40)
 
     def warning(self, event: ev.WarningRaised) -> str:
         """Something the person should know."""
@@ -307,7 +307,8 @@ class Lines(Base, frozen=True):
 
     def window(self, event: ev.WindowObserved) -> str:
         """The server reads less than was sent."""
-        text = self.speech("window_observed", model=event.model, sent=tokens(event.sent), served=tokens(event.served))
+        model, sent, served = one_line(event.model, 80), tokens(event.sent), tokens(event.served)
+        text = self.speech("window_observed", model=model, sent=sent, served=served)
         return self.style.yellow(f"⚠ {text}")
 
     def repaired(self, event: ev.HistoryRepaired) -> str:
@@ -323,14 +324,14 @@ class Lines(Base, frozen=True):
 
     def job(self, event: ev.JobChanged) -> str:
         """A background command started or ended."""
-        code = "" if event.code is None else event.code
-        text = self.speech(f"job_{event.state}", job=event.job, command=one_line(event.command, 100), code=code)
+        job, command, code = one_line(event.job, 40), one_line(event.command, 100), event.code
+        text = self.speech(f"job_{event.state}", job=job, command=command, code="" if code is None else code)
         return self.style.dim(f"● {text}")
 
     def request(self, event: ev.RequestSent) -> str:
         """A request that leaves (shown with verbose)."""
         text = self.speech(
-            "request_sent", purpose=event.purpose, model=event.model, estimate=tokens(event.estimate),
+            "request_sent", purpose=event.purpose, model=one_line(event.model, 80), estimate=tokens(event.estimate),
             budget=tokens(event.budget), messages=event.messages, attempt=event.attempt,
         )  # fmt: skip
         return self.style.dim(f"↑ {text}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Awaitable, Callable
+import signal
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import to_thread
@@ -71,9 +74,33 @@ async def _drawn(cli: Cli, talk: Talk, wanted: Wanted) -> int:
     _greet(cli)
     cli.shows = screen.show
     try:
-        return await _live(cli, talk, wanted, screen, screen.run)
+        with _polite(screen):
+            return await _live(cli, talk, wanted, screen, screen.run)
     finally:
         cli.shows = None
+
+
+@contextmanager
+def _polite(screen: Screen) -> Generator[None]:
+    """Give the terminal back when this process is told to end, also before anything is there that could be told."""
+    loop, before = asyncio.get_running_loop(), dict[int, Any]()
+
+    def end(number: int, _: object) -> None:
+        if screen.app.is_running:
+            loop.call_soon_threadsafe(screen.leave)
+        else:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None:
+            before[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _screen(cli: Cli, talk: Talk) -> Screen:

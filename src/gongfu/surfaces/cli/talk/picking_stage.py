@@ -16,6 +16,8 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, UIContent, Window
 from prompt_toolkit.layout.controls import GetLinePrefixCallable
 
+from gongfu.surfaces.cli.style import harmless
+from gongfu.surfaces.cli.talk.pasting import cleaned
 from gongfu.surfaces.cli.talk.picking import Choosing, Chosen, Form
 from gongfu.surfaces.cli.talk.picking_draw import Drawing, Drawn
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.35
 """Seconds without a key after which a question that came by itself takes keys."""
+CALM = 1.2
+"""Seconds without a key after which it takes them where somebody was typing."""
 _ALWAYS = Always()
 _LETTERS = ("n", "N", "/", "?", Keys.Any)  # the first four search where nothing can be edited, unless they are bound
 
@@ -33,7 +37,8 @@ async def held(
 ) -> Chosen | None:
     """Let the person choose; None when they turn away. `refit` makes the same form for another number of columns.
 
-    With `patience` keys go to the input as before until none was pressed for so many seconds since it could be seen.
+    With `patience` keys go to the input as before until it could be seen for so many seconds, and nothing was typed for
+    `CALM` ones.
     """
     asked_at = anyio.current_time()
     async with screen.one:
@@ -66,7 +71,9 @@ class _Control(BufferControl):
     def create_content(self, width: int, height: int, preview_search: bool = False) -> UIContent:  # noqa: ARG002
         """The lines for a place of this size."""
         drawn = self._dialogue.draw(width, height)
-        lines = [[*to_formatted_text(ANSI(line)), ("", " ")] for line in drawn.lines]  # the cursor may stand behind it
+        lines = [
+            [*to_formatted_text(ANSI(harmless(line))), ("", " ")] for line in drawn.lines
+        ]  # the cursor may stand behind it
         return UIContent(
             get_line=lambda at: lines[at] if at < len(lines) else [],
             line_count=max(1, len(lines)),
@@ -85,7 +92,7 @@ class _Dialogue:
         self._state = Choosing(form)
         self._patience = patience
         self._until = asked_at + form.seconds if form.seconds else None
-        self._quiet_since: float | None = None  # when it was first seen, or a key was pressed too early
+        self._seen_at: float | None = None  # when it was drawn first
         self._state.ready = not patience
         self._drawing = Drawing(screen.cli, self._state)
         self.done = anyio.Event()
@@ -110,8 +117,8 @@ class _Dialogue:
 
     def draw(self, columns: int, height: int) -> Drawn:
         """See `Drawing.draw`."""
-        if self._quiet_since is None:
-            self._quiet_since = anyio.current_time()
+        if self._seen_at is None:
+            self._seen_at = anyio.current_time()
         self._drawing.cursor = self._buffer.cursor_position
         return self._drawing.draw(columns, height)
 
@@ -131,7 +138,7 @@ class _Dialogue:
         state = self._state
         while True:
             now = anyio.current_time()
-            if not state.ready and self._quiet_since is not None and now - self._quiet_since >= self._patience:
+            if not state.ready and self._quiet(now):
                 state.ready = not getattr(self._screen.output, "busy", False)  # a slow line shows it later
                 self._screen.wake()
             if self._until is not None:
@@ -139,6 +146,11 @@ class _Dialogue:
                 if before is None or round(before) != round(state.left):
                     self._screen.wake()
             await anyio.sleep(0.05 if not state.ready else 0.2 if self._until is not None else 3600)
+
+    def _quiet(self, now: float) -> bool:
+        """Whether no key can be meant for anything but this."""
+        seen = self._seen_at is not None and now - self._seen_at >= self._patience
+        return seen and now - self._screen.typed_at >= CALM
 
     # --- keys ---
 
@@ -154,19 +166,20 @@ class _Dialogue:
 
         def early(act: Callable[[KeyPressEvent], object]) -> Callable[[KeyPressEvent], None]:
             def handler(event: KeyPressEvent) -> None:
-                self._quiet_since = anyio.current_time()
+                self._screen.typed_at = anyio.current_time()
                 act(event)
 
             return handler
 
         editor = self._screen.editor.buffer
+
+        def typed(event: KeyPressEvent) -> None:
+            if event.data.isprintable():  # no key that has no letter
+                editor.insert_text(event.data, fire_event=False)
+
         for key in _LETTERS:
-            keys.add(key)(early(lambda event: editor.insert_text(event.data, fire_event=False)))
-        keys.add(Keys.BracketedPaste)(
-            early(
-                lambda event: editor.insert_text(event.data.replace("\r\n", "\n").replace("\r", "\n"), fire_event=False)
-            )
-        )
+            keys.add(key)(early(typed))
+        keys.add(Keys.BracketedPaste)(early(lambda event: self._screen.editor.paste(event.data)))
         keys.add("backspace")(early(lambda _: editor.delete_before_cursor()))
         for key in ("enter", "escape", "c-c", "c-d", "up", "down", "left", "right", "tab", "c-j"):
             keys.add(key, eager=key == "escape")(early(lambda _: None))
@@ -243,5 +256,5 @@ class _Dialogue:
     def _paste(self, event: KeyPressEvent) -> None:
         if not self._state.typing:
             return
-        text = event.data.replace("\r\n", "\n").replace("\r", "\n").strip()
+        text = cleaned(event.data).strip()
         self._buffer.insert_text("".join(text.split()) if self._state.form.secret else " ".join(text.split("\n")))

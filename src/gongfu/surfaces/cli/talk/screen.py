@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -14,7 +15,13 @@ from prompt_toolkit.application.run_in_terminal import run_in_terminal
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.input import create_input
-from prompt_toolkit.key_binding import DynamicKeyBindings, KeyBindingsBase, merge_key_bindings
+from prompt_toolkit.key_binding import (
+    DynamicKeyBindings,
+    KeyBindings,
+    KeyBindingsBase,
+    KeyPressEvent,
+    merge_key_bindings,
+)
 from prompt_toolkit.layout import DynamicContainer, FormattedTextControl, HSplit, Layout, Window
 from prompt_toolkit.layout.containers import AnyContainer, ConditionalContainer
 from prompt_toolkit.output import ColorDepth, Output, create_output
@@ -22,6 +29,7 @@ from prompt_toolkit.styles import Style as Looks
 
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.style import harmless
 from gongfu.surfaces.cli.talk.editor import Editor
 from gongfu.surfaces.cli.talk.face import Pick, Picked
 from gongfu.surfaces.cli.talk.more_keys import more_keys
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LATE = 0.5  # seconds after a dialogue in which an Enter still belongs to it
 FRAME = 0.05  # seconds between two frames of what is alive
 _SETTLE = 0.08  # seconds without a further change of size after which the screen is drawn anew
 _ROOMY = 30  # rows of a screen on which what is alive need not give way to a dialogue
@@ -90,7 +99,13 @@ class Screen:
         editing = Condition(lambda: self._stage is None)
         self.app = _App(
             layout=Layout(self._layout(editing), focused_element=editor.window),
-            key_bindings=merge_key_bindings([DynamicKeyBindings(self._stage_keys), _when(keys, editing)]),
+            key_bindings=merge_key_bindings(
+                [
+                    DynamicKeyBindings(self._stage_keys),
+                    _when(keys, editing),
+                    _when(self._late_enter(), editing),
+                ]
+            ),
             output=self.output,
             input=more_keys(create_input(cli.stdin)),
             full_screen=False,
@@ -104,6 +119,9 @@ class Screen:
         self.app.ttimeoutlen = 0.05  # an Esc by itself is one after so many seconds
         self.app.timeoutlen = 0.2
         self.app.resized = self._on_resize
+        self.typed_at = self._left_at = -math.inf  # when a key went to the input, and when a dialogue was left
+        self._was_late = False
+        self.app.key_processor.after_key_press += self._key_pressed
 
     # --- what is drawn ---
 
@@ -136,8 +154,8 @@ class Screen:
         columns, rows = self.size
         now = _now()
         most = max(1, rows // 3 if self._stage is None or rows >= _ROOMY else 2)
-        self._alive = tuple(self._shown.living(now, columns, rows))[-most:]
-        self._status = tuple(self._shown.status(now, columns))
+        self._alive = tuple(map(harmless, self._shown.living(now, columns, rows)))[-most:]
+        self._status = tuple(map(harmless, self._shown.status(now, columns)))
 
     # --- Face ---
 
@@ -150,7 +168,7 @@ class Screen:
     def show(self, text: str) -> None:
         """Finished lines; they are written with the next frame."""
         if text:
-            self._finished.append(text.rstrip("\n"))
+            self._finished.append(harmless(text.rstrip("\n")))
             self.wake()
 
     def wake(self) -> None:
@@ -220,7 +238,28 @@ class Screen:
             self._stage = before
             with_focus = focus if before is not None else self.editor.window
             self.app.layout.focus(with_focus)
+            self._left_at = anyio.current_time()
             self._refit()
+
+    def _late_enter(self) -> KeyBindings:
+        """An Enter right behind a dialogue was meant for that, or is held down: it does not send what is typed."""
+        keys = KeyBindings()
+
+        def late() -> bool:
+            return self.typed_at < self._left_at and anyio.current_time() - self._left_at < LATE
+
+        @keys.add("enter", eager=True, filter=Condition(late))
+        def _(event: KeyPressEvent) -> None:
+            del event
+            self._left_at, self._was_late = anyio.current_time(), True
+
+        return keys
+
+    def _key_pressed(self, _: object) -> None:
+        """Notice when something was typed into the input."""
+        if self._stage is None and not self._was_late:
+            self.typed_at = anyio.current_time()
+        self._was_late = False
 
     @property
     def one(self) -> anyio.Lock:
