@@ -5,7 +5,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "mode": ("choose a work mode, or none", "选择工作模式，或不用"),
     "permission": ("what may be done without asking", "哪些操作无需询问"),
     "think": ("how hard the model thinks", "模型的思考强度"),
-    "compact": ("fold the history now, with a focus if you like", "立即压缩历史，可指定重点"),
+    "compact": ("fold the history now, with a focus if you like", "立即折叠上下文，可指定重点"),
     "continue": ("go on where the last turn stopped", "从上一轮停下处继续"),
     "queue": ("prompts that wait; drop or clear them", "排队的提示；可移除或清空"),
     "undo": ("take back the changes of the last turns", "撤销最近几轮的更改"),

@@ -48,23 +48,45 @@ def wrap(text: str, cells: int) -> list[str]:
     return lines
 
 
-_CLOSING = "，。、；：！？）】》”’,.;:!?)]}"
+_CLOSING = "，。、；：！？）】》〉」』〕…—”’·％,.;:!?)]}%"
+_OPENING = "（【《〈「『〔“‘"
+_JOINER = "\u200d"
 
 
 def _wrap_paragraph(text: str, cells: int) -> list[str]:
-    lines: list[str] = []
+    starts = breaks(text, cells)
+    if not starts:
+        return [text]
+    lines = [text[start:end].rstrip() for start, end in zip((0, *starts), starts, strict=False)]
+    last = text[starts[-1] :]
+    return [*lines, last if width(last) <= cells else last.rstrip()]
+
+
+def breaks(text: str, cells: int) -> list[int]:
+    """Where lines of at most `cells` begin in a text without line feeds, but for the first; spaces at their ends hang.
+
+    Broken is behind spaces and beside wide characters, but neither before a mark that closes nor behind one that opens
+    something; where there is no such place, anywhere.
+    """
+    starts: list[int] = []
     start = used = 0
-    space = -1  # where the line may be broken: index of the first character of the next one
+    place = -1  # where the line may be broken: index of the first character of the next one
     for index, char in enumerate(text):
         wide = char_width(char)
-        if used + wide > cells:
-            cut = space if space > start else index
-            lines.append(text[start:cut].rstrip())
-            start, space = cut, -1
+        if used + wide > cells and char != " ":
+            start = place if place > start else index
+            starts.append(start)
+            place = -1
             used = width(text[start:index])
         used += wide
-        following = text[index + 1 : index + 2]
-        if char == " " or ((wide == 2 or (following and char_width(following) == 2)) and following not in _CLOSING):
-            space = index + 1
-    lines.append(text[start:])
-    return lines
+        if char == " " or _parts(char, wide, text[index + 1 : index + 2]):
+            place = index + 1
+    return starts
+
+
+def _parts(char: str, wide: int, following: str) -> bool:
+    """Whether a line may end between two characters without a space."""
+    if not following or following in _CLOSING or char in _OPENING or char == _JOINER:
+        return False
+    next_wide = char_width(following)
+    return next_wide > 0 and 2 in (wide, next_wide)

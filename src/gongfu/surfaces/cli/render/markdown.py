@@ -203,8 +203,9 @@ def _blocks(tokens: list[Any]) -> list[list[Any]]:
     return blocks
 
 
-def _document(text: str) -> Any:
-    from rich.markdown import Heading, Markdown, Paragraph, TableDataElement, TableElement
+def _elements() -> dict[str, Any]:
+    """How some elements are drawn otherwise than rich does."""
+    from rich.markdown import Heading, Paragraph, TableDataElement, TableElement
 
     broken = _broken()
 
@@ -234,10 +235,14 @@ def _document(text: str) -> Any:
                     column.overflow = "fold"  # nothing that the model wrote is cut
                 yield table
 
+    return {"heading_open": Left, "table_open": Whole, "paragraph_open": Words, "td_open": Cell}
+
+
+def _document(text: str) -> Any:
+    from rich.markdown import Markdown
+
     class Document(Markdown):
-        elements = {
-            **Markdown.elements, "heading_open": Left, "table_open": Whole, "paragraph_open": Words, "td_open": Cell
-        }  # fmt: skip
+        elements = {**Markdown.elements, **_elements()}
 
     document = Document("", hyperlinks=False, code_theme="ansi_dark")
     document.parsed = _parser().parse(text)

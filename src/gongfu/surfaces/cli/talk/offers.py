@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from gongfu.core.base import Base
 from gongfu.core.errors import UserError
 from gongfu.surfaces.cli.style import one_line
-from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, complete_of, slash_of
+from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, complete_of, slash_of, usage_of
 from gongfu.surfaces.cli.talk.ranking import Ranker, fold
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ class Offers:
         for name, slash in SLASHES.items():
             about = self._talk.cli.say(f"talk_help.{name}") if name in TEXT else ""
             needs = bool(slash.usage) and not slash.usage.startswith("[")
-            yield Offer(value=name, label=f"{name} {slash.usage}".rstrip(), about=about, needs=needs)
+            label = f"{name} {usage_of(slash, self._talk.cli.say)}".rstrip()
+            yield Offer(value=name, label=label, about=about, needs=needs)
         for name, slash in SLASHES.items():
             about = self._talk.cli.say(f"talk_help.{name}") if name in TEXT else ""
             for alias in slash.aliases:

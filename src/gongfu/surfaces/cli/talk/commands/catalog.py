@@ -69,6 +69,13 @@ SLASHES: dict[str, Slash] = {
 }
 
 
+def usage_of(slash: Slash, say: Callable[[str], str]) -> str:
+    """How its arguments are written, with the words that stand for something in the language of `say`."""
+    import re
+
+    return re.sub(r"[A-Z]{2,}", lambda word: say(f"talk_menu.usage_{word[0].lower()}"), slash.usage)
+
+
 def slash_of(name: str) -> tuple[str, Slash] | None:
     """A command by its name or another name of it; None when there is none such."""
     wanted = name.lower()

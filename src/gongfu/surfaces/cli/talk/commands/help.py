@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gongfu.core.base import Base
 from gongfu.core.errors import ConfigError, UsageError, UserError
 from gongfu.surfaces.cli.style import clean, one_line
-from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, Slash, slash_of
+from gongfu.surfaces.cli.talk.commands.catalog import SLASHES, Slash, slash_of, usage_of
 from gongfu.surfaces.cli.talk.commands.paper import columns_of, give, wrapped
 from gongfu.surfaces.cli.talk.face import Option
 from gongfu.surfaces.cli.width import NARROW, width, wrap
@@ -75,7 +75,7 @@ async def help(talk: Talk, args: str) -> None:  # noqa: A001 - the command is ca
         return
     say, style = talk.cli.say, talk.cli.out_style
     blocks = [
-        (group, [(f"/{name}", SLASHES[name].usage, say(f"talk_help.{name}")) for name in names])
+        (group, [(f"/{name}", usage_of(SLASHES[name], say), say(f"talk_help.{name}")) for name in names])
         for group, names in GROUPS
     ]
     blocks += [("own", _own(talk)), ("prompts", await _prompts(talk))]
@@ -95,10 +95,6 @@ def complete_help(talk: Talk, args: str) -> Sequence[Option]:
         *(Option(value=name, label=name, detail=say(f"talk_help.{name}")) for name in SLASHES),
         *(Option(value=name, label=name) for name in talk.app.command_files.found()),
     )
-
-
-def _usage(name: str) -> str:
-    return f"/{name} {SLASHES[name].usage}".rstrip()
 
 
 def _longest(talk: Talk, rows: Sequence[Row]) -> int:
@@ -174,7 +170,7 @@ async def _one(talk: Talk, name: str) -> list[str]:
 
 def _slash(talk: Talk, name: str, slash: Slash) -> list[str]:
     say, style = talk.cli.say, talk.cli.out_style
-    lines = [style.bold(_usage(name)), *wrapped(talk, say(f"talk_help.{name}"), indent=2)]
+    lines = [style.bold(f"/{name} {usage_of(slash, say)}".rstrip()), *wrapped(talk, say(f"talk_help.{name}"), indent=2)]
     if slash.aliases:
         also = ", ".join(f"/{alias}" for alias in slash.aliases)
         lines += wrapped(talk, say("talk_tell.help_aliases", names=also), style.dim, indent=2)
