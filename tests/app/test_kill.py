@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import signal
@@ -11,9 +12,8 @@ from collections import Counter
 from itertools import repeat
 from pathlib import Path
 
-import anyio
-import anyio.to_thread
 import pytest
+from anyio import from_thread
 
 from gongfu.core.events import AnswerReceived, ToolFinished, ToolStarted
 from gongfu.models.scripted import serve
@@ -22,8 +22,7 @@ from gongfu.models.scripted.server import Received
 from gongfu.store.database import Database
 from gongfu.store.journal import Journal
 from gongfu.store.sessions import Sessions
-
-pytestmark = pytest.mark.anyio
+from gongfu.surfaces.cli.main import invoke
 
 STEPS = 4
 
@@ -69,38 +68,48 @@ class Assassin:
         return call
 
 
-async def killed_and_resumed(folder: Path, seed: int) -> str:
+def continued(work: Path, env: dict[str, str], *words: str) -> tuple[int, str, str]:
+    """The program inside this process, going on in the same home: exit code, output, what was said beside it."""
+    out, err = io.BytesIO(), io.BytesIO()
+    streams = [io.TextIOWrapper(b, encoding="utf-8", write_through=True) for b in (out, err)]
+    here = Path.cwd()
+    os.chdir(work)
+    try:
+        args = ["run", "--permission", "full", "--continue", *words]
+        code = invoke(args, env, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), *streams)
+    finally:
+        os.chdir(here)
+    return code, out.getvalue().decode(), err.getvalue().decode()
+
+
+def killed_and_resumed(folder: Path, seed: int) -> str:
     """One program killed at a point that `seed` chooses, then continued. What was tried, for the report."""
     dice = random.Random(seed)
     work, log = folder / "work", folder / "log"
     work.mkdir(parents=True)
     assassin = Assassin(dice, log)
-    async with serve(repeat(assassin.answer)) as server:
+    answers = serve(repeat(assassin.answer))
+    with from_thread.start_blocking_portal() as portal, portal.wrap_async_context_manager(answers) as server:
         env = {
             "PATH": os.environ["PATH"], "HOME": str(folder), "GONGFU_HOME": str(folder / "g"), "LANG": "C.UTF-8",
             "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-none", "GONGFU_MODEL": "bench-model",
             "GONGFU_CONTEXT_WINDOW": "100000", "NO_PROXY": "127.0.0.1",
         }  # fmt: skip
-        program = [sys.executable, "-m", "gongfu", "run", "--permission", "full"]
-        kw = {"cwd": work, "env": env, "stdin": subprocess.DEVNULL, "text": True}
-        assassin.victim = subprocess.Popen([*program, "Do the steps."], stdout=-1, stderr=-1, **kw)  # type: ignore[call-overload]
-        _, said = await anyio.to_thread.run_sync(assassin.victim.communicate)
+        assassin.victim = subprocess.Popen(
+            [sys.executable, "-m", "gongfu", "run", "--permission", "full", "Do the steps."],
+            cwd=work, env=env, stdin=subprocess.DEVNULL, stdout=-1, stderr=-1, text=True,
+        )  # fmt: skip
+        _, said = assassin.victim.communicate(timeout=60)
         killed = assassin.victim.returncode == -signal.SIGKILL
         assert killed or assassin.victim.returncode == 0, said
         assassin.victim = None
-        resumed = await anyio.to_thread.run_sync(
-            lambda: subprocess.run([*program, "--continue"], capture_output=True, check=False, timeout=60, **kw)  # type: ignore[call-overload]
-        )
-        if resumed.returncode != 0:  # it was killed after its last event
-            assert "nothing to continue" in resumed.stderr
+        code, out, err = continued(work, env)
+        if code != 0:  # it was killed after its last event
+            assert "nothing to continue" in err
         elif killed:
-            assert "All steps are done." in resumed.stdout
-        again = await anyio.to_thread.run_sync(
-            lambda: subprocess.run(
-                [*program, "--continue", "More?"], capture_output=True, check=False, timeout=60, **kw
-            )  # type: ignore[call-overload]
-        )
-        assert again.returncode == 0, again.stderr
+            assert "All steps are done." in out
+        code, _, err = continued(work, env, "More?")
+        assert code == 0, err
     check_store(folder, log)
     return f"{assassin.way} at {assassin.step}: {'killed' if killed else 'had ended'}"
 
@@ -124,12 +133,12 @@ def check_store(folder: Path, log: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_killed_at_a_random_moment(tmp_path: Path, seed: int) -> None:
-    print(await killed_and_resumed(tmp_path / str(seed), seed))
+def test_killed_at_a_random_moment(tmp_path: Path, seed: int) -> None:
+    print(killed_and_resumed(tmp_path / str(seed), seed))
 
 
 @pytest.mark.soak
-async def test_killed_at_two_hundred_random_moments(tmp_path: Path) -> None:
-    ways = Counter([(await killed_and_resumed(tmp_path / str(s), 1000 + s)).split(":")[0] for s in range(200)])
+def test_killed_at_two_hundred_random_moments(tmp_path: Path) -> None:
+    ways = Counter([(killed_and_resumed(tmp_path / str(s), 1000 + s)).split(":")[0] for s in range(200)])
     print(ways)
     assert len(ways) > 10

@@ -6,6 +6,7 @@ import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,7 +58,7 @@ PROFILES = st.builds(
 
 
 @given(histories(), PROFILES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_a_longer_history_begins_with_the_shorter_one(history: list[Message], profile: Profile) -> None:
     whole = project(history, profile)
     memo = Memo()
@@ -69,8 +70,15 @@ def test_a_longer_history_begins_with_the_shorter_one(history: list[Message], pr
         assert part == project(history[:end], profile)
 
 
-@given(histories(), st.sampled_from(quirk_names()), st.sampled_from(["never", "tool_rounds", "always"]))
+@pytest.mark.soak
+@given(histories(), PROFILES)
 @settings(max_examples=150, deadline=None)
+def test_a_longer_history_begins_with_the_shorter_one_at_length(history: list[Message], profile: Profile) -> None:
+    test_a_longer_history_begins_with_the_shorter_one.hypothesis.inner_test(history, profile)
+
+
+@given(histories(), st.sampled_from(quirk_names()), st.sampled_from(["never", "tool_rounds", "always"]))
+@settings(max_examples=50, deadline=None)
 def test_every_body_is_valid_json_and_keeps_the_rules(history: list[Message], name: str, back: Any) -> None:
     info = ModelInfo(ref="v/a", provider="v", name="a", reasoning_back=back)
     quirks = load_quirks(name)
@@ -93,6 +101,13 @@ def test_every_body_is_valid_json_and_keeps_the_rules(history: list[Message], na
     if quirks.alternate:
         plain = [r for r in roles if r != "tool"]
         assert all(a != b or a == "assistant" for a, b in pairwise(plain))
+
+
+@pytest.mark.soak
+@given(histories(), st.sampled_from(quirk_names()), st.sampled_from(["never", "tool_rounds", "always"]))
+@settings(max_examples=150, deadline=None)
+def test_every_body_is_valid_json_and_keeps_the_rules_at_length(history: list[Message], name: str, back: Any) -> None:
+    test_every_body_is_valid_json_and_keeps_the_rules.hypothesis.inner_test(history, name, back)
 
 
 def test_two_requests_of_a_session_share_their_beginning_byte_for_byte() -> None:

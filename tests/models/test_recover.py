@@ -56,7 +56,7 @@ MANY = "<tool_call>```<tool_call><tool_call><tool_call>```json\n" + ONE
 @example("<|python_tag|>" + ONE + "<|eot_id|> <|eom_id|>", [], "markers", 100_000)
 @example("<tool_call>ReadFile</tool_call> <tool_call>" + ONE, [14], "markers", 100_000)
 @example("```" + "x" * 60 + "\n" + ONE + "\n```", [], "fenced", 100_000)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_split_changes_nothing(text: str, cuts: list[int], style: Style, cost: int) -> None:
     """Nor where a flood begins, which a small `cost` makes of nearly every text."""
     with patch.object(recover, "_COST", cost):
@@ -65,8 +65,20 @@ def test_the_split_changes_nothing(text: str, cuts: list[int], style: Style, cos
         assert run(text, list(range(len(text))), style) == whole
 
 
-@given(TEXTS, st.sampled_from(["markers", "fenced"]))
+@pytest.mark.soak
+@given(
+    TEXTS,
+    st.lists(st.integers(0, 200), max_size=12),
+    st.sampled_from(["markers", "fenced"]),
+    st.sampled_from([100_000, 0, 300, 1000]),
+)
 @settings(max_examples=400, deadline=None)
+def test_the_split_changes_nothing_at_length(text: str, cuts: list[int], style: Style, cost: int) -> None:
+    test_the_split_changes_nothing.hypothesis.inner_test(text, cuts, style, cost)
+
+
+@given(TEXTS, st.sampled_from(["markers", "fenced"]))
+@settings(max_examples=100, deadline=None)
 def test_nothing_is_lost(text: str, style: Style) -> None:
     """What is shown and what became a call is the text again, stray tokens behind a call aside."""
     out = run(text, [3, 7], style)
@@ -88,6 +100,13 @@ def test_nothing_is_lost(text: str, style: Style) -> None:
     for stray in sorted(STRAY, key=len, reverse=True):
         rest = rest.replace(stray, "")
     assert rest == ""
+
+
+@pytest.mark.soak
+@given(TEXTS, st.sampled_from(["markers", "fenced"]))
+@settings(max_examples=400, deadline=None)
+def test_nothing_is_lost_at_length(text: str, style: Style) -> None:
+    test_nothing_is_lost.hypothesis.inner_test(text, style)
 
 
 @given(st.text(max_size=60))

@@ -113,7 +113,7 @@ INFOS = st.builds(
 
 @pytest.mark.parametrize("make", [BodyWriter, MessagesWriter, ResponsesWriter])
 @given(data=st.data(), requests=sessions(), info=INFOS, name=st.sampled_from(quirk_names()))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_used_writer_writes_what_a_new_one_does(
     make: Writer, data: st.DataObject, requests: list[tuple[Message, ...]], info: ModelInfo, name: str
 ) -> None:
@@ -124,6 +124,16 @@ def test_a_used_writer_writes_what_a_new_one_does(
         system = data.draw(st.sampled_from(["", "sys"]))
         request = Request(model="v/a", system=system, messages=messages, tools=TOOLS, marks=marks)
         assert used.write(request) == make(info, quirks).write(request)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("make", [BodyWriter, MessagesWriter, ResponsesWriter])
+@given(data=st.data(), requests=sessions(), info=INFOS, name=st.sampled_from(quirk_names()))
+@settings(max_examples=60, deadline=None)
+def test_a_used_writer_writes_what_a_new_one_does_at_length(
+    make: Writer, data: st.DataObject, requests: list[tuple[Message, ...]], info: ModelInfo, name: str
+) -> None:
+    test_a_used_writer_writes_what_a_new_one_does.hypothesis.inner_test(make, data, requests, info, name)
 
 
 PROFILES = st.builds(
@@ -142,11 +152,18 @@ PROFILES = st.builds(
 
 
 @given(sessions(), PROFILES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_used_memo_projects_as_none_does(requests: list[tuple[Message, ...]], profile: Profile) -> None:
     memo = Memo()
     for messages in requests:
         assert project(messages, profile, memo) == project(messages, profile)
+
+
+@pytest.mark.soak
+@given(sessions(), PROFILES)
+@settings(max_examples=150, deadline=None)
+def test_a_used_memo_projects_as_none_does_at_length(requests: list[tuple[Message, ...]], profile: Profile) -> None:
+    test_a_used_memo_projects_as_none_does.hypothesis.inner_test(requests, profile)
 
 
 def test_thinking_comes_back_when_the_words_behind_it_are_taken_back() -> None:
