@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from pathlib import Path
 
 import anyio
@@ -13,7 +14,7 @@ import pytest
 import gongfu
 from gongfu.context.rules.envelope import envelopes
 from gongfu.core.events import RequestSent
-from gongfu.core.messages import Message, TextPart
+from gongfu.core.messages import CallPart, Message, TextPart
 from gongfu.core.specs import ModelInfo
 from gongfu.core.told import RulesPinned
 from gongfu.models.protocol import Answer, Delta, Prepared, Request, whole_system
@@ -62,6 +63,36 @@ def altered(request: Request, _: RulesPinned) -> object:
 def smuggling(request: Request, pinned: RulesPinned) -> object:
     excluded = next(e for e in envelopes(pinned) if e.duty == "excluded")
     return {"system": whole_system(request), "more": excluded.text}
+
+
+class Looking(Endpoint):
+    """Looks at the folder first, which needs no request, as small models are made to."""
+
+    async def complete(self, request: Request, /) -> AsyncGenerator[Delta, None]:
+        if self.sent or request.messages[-1].results:
+            async with aclosing(super().complete(request)) as deltas:
+                async for delta in deltas:
+                    yield delta
+            return
+        yield Prepared(body=b"")
+        call = CallPart(id="x", name="list_files", arguments='{"path": "."}')
+        yield Answer(message=Message(role="assistant", parts=(call,)), finish="calls")
+
+
+async def test_what_no_request_was_sent_for_goes_under_the_rules_that_hold(tmp_path: Path) -> None:
+    work = project(tmp_path, {"AGENTS.md": "Use tabs.\n"})
+    endpoint = Looking(faithful)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    async with gongfu.open(
+        work, home=tmp_path / "home", env=env, model="own/model", providers={"own/model": endpoint}, yes=True
+    ) as app:
+        say(app, AGENTS_md="mandatory")
+        session = await app.session()
+        endpoint.pinned = lambda: snapshot(app, session.id)
+        finished = await (await session.prompt("Look."))
+        assert [r.status for m in session.messages for r in m.results] == ["done"]
+    assert finished.status == "done"
+    assert len(endpoint.sent) == 1
 
 
 @pytest.mark.parametrize("body", [faithful, lacking, doubled, altered, smuggling])

@@ -232,7 +232,9 @@ class SessionState:
         if event.purpose == MAIN:
             self._last = event
             self.answered_at = self.at
-            if rules := self._rules.get(event.request):
+            pinned = self.context.pinned
+            asked = pinned.fingerprint if pinned is not None else ""  # what no request was sent for (a small model's
+            if rules := self._rules.get(event.request, asked):  # first look) goes under the rules that hold
                 self.call_rules.update((call.id, rules) for call in event.message.calls)
         line = self.usage.get(event.purpose, UsageLine())
         self.usage[event.purpose] = line.plus(event.usage, event.cost)
