@@ -247,13 +247,8 @@ def _document(text: str) -> Any:
     document = Document("", hyperlinks=False, code_theme="ansi_dark")
     document.parsed = _parser().parse(text)
     for token in document.parsed:
-        for child in token.children or ():
-            if child.type == "softbreak":
-                child.type = "hardbreak"
-            elif child.type == "image":
-                _told(child)
         if token.children:
-            token.children = _bare(token.children)
+            token.children = _plain(token.children)
     return document
 
 
@@ -284,6 +279,16 @@ def _told(image: Any) -> None:
     address = str(image.attrs.get("src", ""))
     image.type, image.tag, image.children = "text", "", None
     image.content = f"{image.content} ({address})" if image.content else address
+
+
+def _plain(tokens: list[Any]) -> list[Any]:
+    """The words of a block: line ends stay, pictures are told, and links that are bare addresses stand once."""
+    for token in tokens:
+        if token.type == "softbreak":
+            token.type = "hardbreak"
+        elif token.type == "image":
+            _told(token)
+    return _bare(tokens)
 
 
 def _bare(tokens: list[Any]) -> list[Any]:
