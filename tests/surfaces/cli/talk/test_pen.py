@@ -9,7 +9,7 @@ from unicodedata import category
 import pytest
 
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.talk.pen import encoded
+from gongfu.surfaces.cli.talk.pen import Line, encoded
 from gongfu.surfaces.cli.width import width
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -37,3 +37,30 @@ def test_chinese_is_spoken_where_it_can_be_shown(encoding: str, language: str) -
     assert cli.say.language == language
     cli.speak("zh")
     assert cli.say.language == language
+
+
+@pytest.mark.parametrize(("rate", "slow"), [(240, True), (960, True), (10_000, True), (1_000_000, False)])
+def test_a_slow_line_is_not_given_more_than_it_takes(rate: float, slow: bool) -> None:
+    """A device with a buffer: frames of 150 bytes, twenty a second, whenever the line is not held to be full."""
+    line, now, held, most = Line(), 0.0, 0.0, 0.0
+    frames = 0
+    while now < 120:
+        if line.full(now):
+            now += 0.05
+            held = max(0.0, held - 0.05 * rate)
+            continue
+        wait = max(0.0, (held + 600 - 4096) / rate)
+        line.wrote(600, now, now + wait)
+        held = max(0.0, held - wait * rate) + 600
+        now += wait + 0.05
+        held = max(0.0, held - 0.05 * rate)
+        frames += 1
+        most = max(most, held) if now > 60 else most
+    assert frames > (20 if slow else 1_000)
+    assert most <= (2_000 if slow and rate < 5_000 else 4_096)  # what a key waits behind
+
+
+def test_a_stopped_terminal_is_not_taken_for_a_slow_one() -> None:
+    line = Line()
+    line.wrote(300, 10.0, 95.0)  # Ctrl-S, Ctrl-Q
+    assert not line.full(95.0)

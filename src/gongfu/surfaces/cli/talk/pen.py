@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Condition, Thread
+from time import monotonic
 from typing import TextIO
 
 from prompt_toolkit.data_structures import Size
@@ -20,6 +21,52 @@ _BEGIN, _END = (
 )  # what lies between is shown at once; terminals that do not know it ignore it
 
 
+_BLOCKED = 0.02  # seconds of a write that had to wait for a place in the buffers on the way
+_MEASURED = 0.5  # seconds in which the buffers stayed full that tell how fast the line is
+_BUFFER = 4096  # bytes that they hold: those of a terminal device
+_SLOWEST, _FAST = 100, 20_000  # bytes a second; what is slower has been stopped, what is faster needs no care
+
+
+class Line:
+    """How fast a terminal takes what it is given. Buffers hide that until they are full; then it is remembered, and
+    what has been given since is taken to be under way for as long as that lasts.
+    """
+
+    def __init__(self) -> None:
+        self._rate = 0.0  # bytes a second; 0: not known to be slow
+        self._free = 0.0
+        self._full_since = 0.0  # the end of the first of the writes in a row that had to wait; 0: none
+        self._given = 0  # bytes since then
+
+    def wrote(self, size: int, began: float, ended: float) -> None:
+        """So many bytes were taken between two times (seconds of one clock)."""
+        if ended - began >= _BLOCKED:
+            self._measure(size, ended)
+        else:
+            self._full_since = 0.0
+        if self._rate:
+            self._free = max(self._free, ended) + size / self._rate
+            self._rate *= 1.002  # it may have become faster
+        if self._rate > _FAST:
+            self._rate = self._free = 0.0
+
+    def _measure(self, size: int, ended: float) -> None:
+        if not self._full_since:
+            self._full_since, self._given = ended, 0
+            return
+        self._given += size
+        took = ended - self._full_since
+        if took >= _MEASURED:
+            self._full_since = 0.0
+            if self._given / took >= _SLOWEST:
+                self._rate = 0.8 * self._given / took  # the rest is for what is typed
+                self._free = ended + _BUFFER / self._rate
+
+    def full(self, now: float) -> bool:
+        """Whether what was given is still under way."""
+        return now < self._free
+
+
 class Pen(Vt100_Output):
     """An output of prompt_toolkit for terminals that understand escape sequences."""
 
@@ -31,6 +78,7 @@ class Pen(Vt100_Output):
         self._news = Condition()
         self._busy = False
         self._broken = False
+        self._line = Line()
         self._stream = stream
         super().__init__(stream, lambda: Size(rows=self.rows, columns=self.columns), term=term, enable_cpr=False)
         Thread(target=self._write, daemon=True, name="gongfu-screen").start()
@@ -38,6 +86,10 @@ class Pen(Vt100_Output):
     @property
     def busy(self) -> bool:
         """Whether the terminal has not taken yet what it was given: a further frame would only come late."""
+        return self._writing or self._line.full(monotonic())
+
+    @property
+    def _writing(self) -> bool:
         return self._busy or bool(self._waiting)
 
     @property
@@ -74,7 +126,7 @@ class Pen(Vt100_Output):
         """Wait until the terminal has taken everything, or for so long."""
         self.flush()
         with self._news:
-            self._news.wait_for(lambda: not self.busy or self._broken, seconds)
+            self._news.wait_for(lambda: not self._writing or self._broken, seconds)
 
     def _write(self) -> None:
         while True:
@@ -84,8 +136,10 @@ class Pen(Vt100_Output):
                 self._waiting.clear()
                 self._busy = True
             try:
-                self._stream.buffer.write(encoded(data, self._stream.encoding or "utf-8"))
+                given, began = encoded(data, self._stream.encoding or "utf-8"), monotonic()
+                self._stream.buffer.write(given)
                 self._stream.buffer.flush()
+                self._line.wrote(len(given), began, monotonic())
             except (OSError, ValueError):
                 self._broken = True
             with self._news:
