@@ -12,7 +12,7 @@ from gongfu.models.assemble import Assembler
 from gongfu.models.chat_stream import ChatReader
 from gongfu.models.protocol import Answer, Delta, Reasoning, Text
 from gongfu.models.quirks import Quirks, load_quirks
-from gongfu.models.sse import SSEDecoder
+from gongfu.models.sse import ServerEvent, SSEDecoder
 
 READ = ToolSpec(
     name="read_file",
@@ -128,6 +128,12 @@ def read(
     return Seen(deltas, reader.answer())
 
 
+def decoded(*pieces: bytes) -> list[ServerEvent]:
+    """The events of a stream that arrives in these pieces."""
+    decoder = SSEDecoder()
+    return [event for piece in pieces for event in decoder.feed(piece)] + decoder.flush()
+
+
 def splits(data: bytes) -> Iterator[tuple[bytes, ...]]:
     """The stream cut in two at every position, and into single bytes."""
     for at in range(1, len(data)):
@@ -136,10 +142,15 @@ def splits(data: bytes) -> Iterator[tuple[bytes, ...]]:
 
 
 def everywhere(data: bytes, **how: Any) -> Seen:
-    """Read a stream whole; then cut everywhere, which must change nothing."""
+    """Read a stream whole; then cut everywhere, which must change nothing.
+
+    What is read hangs on the events alone: where a cut leaves these as they were, there is nothing to read again.
+    """
     whole = read(data, **how)
+    events = decoded(data)
     for pieces in splits(data):
-        assert read(*pieces, **how) == whole, pieces
+        if decoded(*pieces) != events or len(pieces) > 2:
+            assert read(*pieces, **how) == whole, pieces
     return whole
 
 

@@ -71,7 +71,7 @@ def test_files_come_back_to_the_byte(program: Program, serve, inside: bool) -> N
     assert program.run("run", "--permission", "full", "Change a lot.").code == 0
     first = picture(root)
     assert first != before
-    assert program.run("run", "-c", "--permission", "full", "Change more.").code == 0
+    assert program.call("run", "-c", "--permission", "full", "Change more.").code == 0
     second = picture(root)
     assert second != first
 
@@ -112,7 +112,7 @@ def test_a_turn_that_was_killed_is_undone(program: Program, serve) -> None:  # n
     os.killpg(run.pid, 9)
     run.communicate()
     assert picture(program.folder) != before
-    undone = program.run("undo")
+    undone = program.call("undo")
     assert undone.code == 0, undone
     assert picture(program.folder) == before
 
@@ -120,10 +120,10 @@ def test_a_turn_that_was_killed_is_undone(program: Program, serve) -> None:  # n
 def test_no_store_is_made_where_nothing_was_touched(program: Program, serve) -> None:  # noqa: F811
     (program.folder / "a").write_text("a")
     serve(Call("read_file", {"path": "a"}), Say("Read."))
-    assert program.run("run", "--permission", "full", "Read.").code == 0
+    assert program.call("run", "--permission", "full", "Read.").code == 0
     assert not (program.home / "checkpoints.sqlite").exists()
     for command in ("undo", "redo"):
-        ended = program.run(command)
+        ended = program.call(command)
         assert ended.code == 1, ended
         assert "nothing to" in ended.err
     assert not (program.home / "checkpoints.sqlite").exists()
@@ -134,14 +134,14 @@ def test_what_a_person_changed_since_is_kept_and_named(program: Program, serve) 
     for name in ("a", "b"):
         (root / name).write_text("old")
     serve(Call("shell", {"command": "echo new > a; echo new > b; mkdir d; echo 1 > d/x"}), Say("Done."))
-    assert program.run("run", "--permission", "full", "Change.").code == 0
+    assert program.call("run", "--permission", "full", "Change.").code == 0
     (root / "b").write_text("by hand")
     (root / "d" / "mine").write_text("mine")
-    shown = program.run("undo", "--dry-run")
+    shown = program.call("undo", "--dry-run")
     assert shown.code == 0
     assert "Would undo" in shown.out
     assert (root / "a").read_text() == "new\n"
-    undone = program.run("undo")
+    undone = program.call("undo")
     assert undone.code == 0, undone
     assert "--force" in undone.out
     assert undone.out.split("--force")[1].split()[-1] == "b" or "\n  b" in undone.out
@@ -149,11 +149,11 @@ def test_what_a_person_changed_since_is_kept_and_named(program: Program, serve) 
     assert (root / "b").read_text() == "by hand"
     assert (root / "d" / "mine").read_text() == "mine"
     assert not (root / "d" / "x").exists()
-    assert program.run("redo").code == 0
+    assert program.call("redo").code == 0
     assert (root / "a").read_text() == "new\n"
     assert (root / "b").read_text() == "by hand"
-    assert program.run("undo", "--force").code == 0
+    assert program.call("undo", "--force").code == 0
     assert (root / "b").read_text() == "old"
     assert (root / "d" / "mine").read_text() == "mine"
-    assert program.run("redo").code == 0
+    assert program.call("redo").code == 0
     assert (root / "b").read_text() == "by hand"
