@@ -93,6 +93,14 @@ async def test_while_it_asks_or_stops_esc_is_not_said_to_stop(tmp_path: Path) ->
         assert "Stopping" not in it.living()[-1]
 
 
+async def test_the_status_tells_the_model_that_was_chosen_at_once(tmp_path: Path) -> None:
+    async with shown(tmp_path / "w") as it:
+        await (await it.session.prompt("Go"))
+        assert "scripted" in it.status()
+        it.session.state.apply(ev.ModelChosen(model="lab/other-2,lab/third"))
+        assert it.status().startswith(" other-2 ·")
+
+
 @pytest.mark.parametrize("columns", [40, 80])
 async def test_complaints_break_between_words(tmp_path: Path, columns: int) -> None:
     face = Stub(columns=columns, rows=24)

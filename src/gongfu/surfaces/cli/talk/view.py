@@ -220,9 +220,10 @@ class View:
     @property
     def _model_now(self) -> str:
         """The model of the newest request while a turn runs, else the one that the next request goes to."""
-        session = self._session
-        chosen = (self._model, session.state.model) if session.running else (session.state.model, self._model)
-        return session.model or chosen[0] or chosen[1] or self._usual
+        session, chosen = self._session, self._session.state.model.partition(",")[0]
+        if session.running:
+            return session.model or self._model or chosen or self._usual
+        return chosen or session.model or self._model or self._usual
 
     @cached_property
     def _sandbox(self) -> tuple[str, bool]:
