@@ -1,4 +1,4 @@
-"""The invariants P1 to P13 on random sessions (`fuzz`): 2,000 requests here, 50,000 in the soak."""
+"""The invariants P1 to P13 on random sessions (`fuzz`): 500 requests here, 50,000 in the soak."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def played(seed: int, requests: int = PER_SESSION) -> Fuzz:
     return fuzz
 
 
-@pytest.mark.parametrize("chunk", range(6))
-def test_1000_random_requests_keep_all_invariants(chunk: int) -> None:
+@pytest.mark.parametrize("chunk", [0, 1, 2, *(pytest.param(n, marks=pytest.mark.soak) for n in (3, 4, 5))])
+def test_500_random_requests_keep_all_invariants(chunk: int) -> None:
     total = folds = 0
     for seed in range(chunk * 5, chunk * 5 + 5):
         fuzz = played(seed)

@@ -16,6 +16,7 @@ import termios
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -251,15 +252,32 @@ def test_a_name_that_is_looked_up_for_ever(program: Program, serve: Serve, tmp_p
     assert took <= SOON
 
 
-@pytest.mark.parametrize("count", [2, 3])
-@pytest.mark.parametrize("command", ["deaf children", "session", "double fork"])
+def every(rows: list[tuple[Any, ...]], *short: tuple[Any, ...]) -> list[Any]:
+    """All of a table; what is not in `short` in the soak alone."""
+    return [row if row in short else pytest.param(*row, marks=pytest.mark.soak) for row in rows]
+
+
+DEAF, SESSION, FORK = "deaf children", "session", "double fork"
+
+
+@pytest.mark.parametrize(
+    ("command", "count"), every(list(product([DEAF, SESSION, FORK], [2, 3])), (DEAF, 2), (SESSION, 3), (FORK, 2))
+)
 def test_pressed_again_and_again(program: Program, serve: Serve, command: str, count: int) -> None:
     serve(shell(COMMANDS[command], times=0))
     assert measure(program, (program.folder / "ready").exists, *[signal.SIGINT] * count) <= SOON
 
 
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("after", [0.02, 0.06, 0.15])
+@pytest.mark.parametrize(
+    ("second", "after"),
+    every(
+        list(product([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], [0.02, 0.06, 0.15])),
+        (signal.SIGINT, 0.02),
+        (signal.SIGINT, 0.15),
+        (signal.SIGTERM, 0.06),
+        (signal.SIGHUP, 0.15),
+    ),
+)
 def test_a_second_signal_while_it_cleans_up(program: Program, serve: Serve, second: int, after: float) -> None:
     """Between the end of the turn and the end of the program jobs are being stopped."""
     deaf = f"{TERM}{READY} while :; do sleep 471; done"

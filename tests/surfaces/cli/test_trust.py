@@ -76,7 +76,7 @@ def test_nothing_to_trust_and_wrong_words(program: Program) -> None:
     plain = program.call("trust")
     assert (plain.code, "nothing to trust" in plain.out) == (0, True)
     assert program.call("trust", "--list", "--revoke").code == 2
-    assert program.run("trust", "/").code != 0
+    assert program.call("trust", "/").code != 0
     assert program.run("trust", str(program.folder.parent), "--yes").code != 0  # the home folder of these tests
     assert not (program.home / "trusted.json").exists()
 
@@ -212,7 +212,7 @@ def test_hooks_of_git_alone_are_asked_about_and_run_when_trusted(program: Progra
     hook.chmod(0o755)
     commit = Call("shell", {"command": "git -c user.name=a -c user.email=a@b commit --allow-empty -qm x"})
     serve(commit, Say("Done."), commit, Say("Done."))
-    assert program.run("run", "--yes", "commit").code == 0
+    assert program.call("run", "--yes", "commit").code == 0
     assert not (program.folder / "fired").exists()
     terminal = Terminal(program, "run", "--permission", "auto", "commit")
     terminal.until(QUESTION)
@@ -236,7 +236,7 @@ def test_a_repository_inside_is_another(program: Program, serve: Serve) -> None:
     assert program.call("trust", "--yes").code == 0
     commit = "git -c user.name=a -c user.email=a@b commit --allow-empty -qm x"
     serve(Call("shell", {"command": f"cd vendor && {commit}"}), Call("shell", {"command": commit}), Say("Done."))
-    assert program.run("run", "--yes", "commit").code == 0
+    assert program.call("run", "--yes", "commit").code == 0
     assert not (inner / "fired").exists()
 
 

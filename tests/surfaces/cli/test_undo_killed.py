@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def kill_midway(program: Program, what: str, watched: Path) -> None:  # noqa: F8
     first = state(watched)
     run = program.start(what, "--yes")
     while run.poll() is None and state(watched) == first:
-        pass
+        time.sleep(0.0005)
     with suppress(ProcessLookupError):
         os.killpg(run.pid, 9)
     run.communicate()
