@@ -33,6 +33,10 @@ _TITLES = {
     "moonshot": "Kimi (Moonshot)", "zhipu": "GLM (Zhipu)", "zai": "GLM (Z.ai)", "minimax": "MiniMax",
     "gemini": "Gemini (Google)", "mistral": "Mistral", "openrouter": "OpenRouter",
 }  # fmt: skip
+_CHINESE = {
+    "dashscope": "通义千问 Qwen（阿里云百炼）", "moonshot": "Kimi（月之暗面）", "zhipu": "智谱 GLM",
+    "zai": "智谱 GLM（Z.ai 国际版）", "deepseek": "DeepSeek（深度求索）", "minimax": "MiniMax（稀宇科技）",
+}  # fmt: skip
 _IN_CHINA = ("deepseek", "dashscope", "zhipu", "moonshot", "minimax")
 
 
@@ -89,9 +93,10 @@ def needs_model(cli: Cli, opening: Opening) -> bool:
     return not (named or served or any(is_pulled(found, model.name) for model in KNOWN))
 
 
-def title_of(provider: str) -> str:
-    """A provider as people call it."""
-    return _TITLES.get(provider, provider)
+def title_of(provider: str, language: str = "en") -> str:
+    """A provider as people call it who speak that language."""
+    chinese = _CHINESE.get(provider, "") if language == "zh" else ""
+    return chinese or _TITLES.get(provider, provider)
 
 
 def clouds(language: str) -> tuple[Known, ...]:

@@ -19,10 +19,11 @@ from gongfu.config.paths import places
 from gongfu.models.known import CLOUD, SERVERS
 from gongfu.models.local import download
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.model_ways import address_of
+from gongfu.surfaces.cli.model_ways import address_of, clouds, title_of
 from gongfu.surfaces.cli.options import Opening
-from gongfu.surfaces.cli.talk.face import Pick, Picked
+from gongfu.surfaces.cli.talk.face import Option, Pick, Picked
 from gongfu.surfaces.cli.talk.first_run import guide, needs_model
+from gongfu.surfaces.cli.talk.picking_search import narrowed
 from tests.surfaces.cli.talk.faces import Stub
 
 pytestmark = pytest.mark.anyio
@@ -331,3 +332,14 @@ def test_a_model_is_needed_only_where_nothing_names_one(env: dict[str, str]) -> 
 )
 def test_an_address_as_people_type_it(typed: str, means: str) -> None:
     assert address_of(typed) == means
+
+
+def test_providers_are_found_by_what_they_are_called_in_chinese() -> None:
+    options = [Option(value=one.name, label=title_of(one.name, "zh"), detail=one.model) for one in clouds("zh")]
+    called = {
+        "通义": "dashscope", "百炼": "dashscope", "qwen": "dashscope", "智谱": "zhipu", "glm": "zhipu",
+        "月之暗面": "moonshot", "kimi": "moonshot", "深度求索": "deepseek", "claude": "anthropic",
+    }  # fmt: skip
+    for typed, name in called.items():
+        assert options[narrowed(options, typed)[0]].value == name, typed
+    assert title_of("dashscope") == title_of("dashscope", "en") == "Qwen (DashScope)"

@@ -149,7 +149,7 @@ class _Guide:
     async def _paste(self) -> str:
         say = self._cli.say
         options = tuple(
-            Option(value=one.name, label=steps.title_of(one.name), detail=one.model)
+            Option(value=one.name, label=steps.title_of(one.name, say.language), detail=one.model)
             for one in steps.clouds(say.language)
         )
         while True:
