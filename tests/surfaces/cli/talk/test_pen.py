@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 from unicodedata import category
 
 import pytest
 
 from gongfu.surfaces.cli.cli import Cli
-from gongfu.surfaces.cli.talk.pen import Line, encoded
+from gongfu.surfaces.cli.talk.pen import Line, encoded, speed_of
 from gongfu.surfaces.cli.width import width
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -64,3 +65,22 @@ def test_a_stopped_terminal_is_not_taken_for_a_slow_one() -> None:
     line = Line()
     line.wrote(300, 10.0, 95.0)  # Ctrl-S, Ctrl-Q
     assert not line.full(95.0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")
+def test_a_serial_line_says_how_fast_it_is() -> None:
+    import os
+    import termios
+
+    main, device = os.openpty()
+    with os.fdopen(main, "rb"), os.fdopen(device, "w", encoding="utf-8") as stream:
+        assert speed_of(stream) == 0.0
+        told = termios.tcgetattr(device)
+        told[4] = told[5] = termios.B2400
+        termios.tcsetattr(device, termios.TCSANOW, told)
+        assert speed_of(stream) == 240.0
+    assert speed_of(io.StringIO()) == 0.0
+    line = Line(240.0)
+    line.wrote(480, 0.0, 0.0)
+    assert line.full(2.0)
+    assert not line.full(3.0)

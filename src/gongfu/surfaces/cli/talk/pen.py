@@ -29,11 +29,13 @@ _SLOWEST, _FAST = 100, 20_000  # bytes a second; what is slower has been stopped
 
 class Line:
     """How fast a terminal takes what it is given. Buffers hide that until they are full; then it is remembered, and
-    what has been given since is taken to be under way for as long as that lasts.
+    what has been given since is taken to be under way for as long as that lasts. `rate` is that of a serial line
+    (bytes a second; 0: not known).
     """
 
-    def __init__(self) -> None:
-        self._rate = 0.0  # bytes a second; 0: not known to be slow
+    def __init__(self, rate: float = 0.0) -> None:
+        self._rate = 0.8 * rate  # 0: not known to be slow
+        self._told = bool(rate)
         self._free = 0.0
         self._full_since = 0.0  # the end of the first of the writes in a row that had to wait; 0: none
         self._given = 0  # bytes since then
@@ -46,7 +48,7 @@ class Line:
             self._full_since = 0.0
         if self._rate:
             self._free = max(self._free, ended) + size / self._rate
-            self._rate *= 1.002  # it may have become faster
+            self._rate *= 1.0 if self._told else 1.002  # it may have become faster
         if self._rate > _FAST:
             self._rate = self._free = 0.0
 
@@ -78,7 +80,7 @@ class Pen(Vt100_Output):
         self._news = Condition()
         self._busy = False
         self._broken = False
-        self._line = Line()
+        self._line = Line(speed_of(stream))
         self._stream = stream
         super().__init__(stream, lambda: Size(rows=self.rows, columns=self.columns), term=term, enable_cpr=False)
         Thread(target=self._write, daemon=True, name="gongfu-screen").start()
@@ -173,6 +175,20 @@ def _held(char: str, encoding: str) -> str:
         plainer = char.translate(_PLAINER)
         return plainer if plainer != char else "?" * char_width(char)
     return char
+
+
+def speed_of(stream: TextIO) -> float:
+    """Bytes a second of the serial line that a stream is written to; 0 for what is none, or a fast one."""
+    if sys.platform == "win32":
+        return 0.0
+    import termios  # not on Windows
+
+    try:
+        speed = termios.tcgetattr(stream.fileno())[5]
+    except (OSError, ValueError, termios.error):
+        return 0.0
+    slow = (300, 600, 1200, 2400, 4800, 9600, 19200)
+    return next((baud / 10 for baud in slow if getattr(termios, f"B{baud}", None) == speed), 0.0)
 
 
 def takes_escapes() -> bool:
