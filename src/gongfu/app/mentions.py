@@ -40,6 +40,7 @@ async def mentioned(app: App, session: Session, text: str) -> Expanded:
     for path in paths[:MOST]:
         body = await include(app, session, images, path)
         if body is not None:
+            body = body.replace("</file", "<\\/file")  # what stands in a file does not end it
             held.append(f'<file path="{path}">\n{body}\n</file>')
     if not held:
         return Expanded(prompt=text)

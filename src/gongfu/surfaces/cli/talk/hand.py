@@ -38,8 +38,8 @@ class ByHand:
         if final and self._open:
             whole, self._open = [*whole, self._open], ""
         room = SHOWN // 2 - len(self._head)
-        first = [_settled(line) for line in whole[:room]]
-        last = [_settled(line) for line in whole[room:][-SHOWN // 2 :]]  # a flood costs no more than that
+        first = [_end(line) for line in whole[:room]]
+        last = [_end(line) for line in whole[room:][-SHOWN // 2 :]]  # a flood costs no more than that
         self.lines += len(whole)
         self._head += first
         self._tail.extend(last)
@@ -47,29 +47,34 @@ class ByHand:
 
     def take(self) -> list[str]:
         """The whole lines since the last call, the last of them where they are very many."""
-        fresh = list(self._fresh)
+        fresh = [_settled(line) for line in self._fresh]
         self._fresh.clear()
         return fresh
 
     def kept(self) -> tuple[list[str], int, list[str]]:
         """The first lines, how many are left out behind them, and the last lines."""
-        return self._head, self.lines - len(self._head) - len(self._tail), list(self._tail)
+        left_out = self.lines - len(self._head) - len(self._tail)
+        return [_settled(line) for line in self._head], left_out, [_settled(line) for line in self._tail]
 
     def living(self, now: float, columns: int) -> list[str]:
         """What is alive of it, painted."""
         recent = [*(self._tail or self._head)][-LIVING:]
         if self._open:
-            recent = [*recent, _settled(self._open)][-LIVING:]
+            recent = [*recent, _end(self._open)][-LIVING:]
         style = self._style
         time = elapsed(now - self._began)
         head = clip(f"! {clean(self.command)}".replace("\n", " "), max(8, columns - 12))
         return [
             f"{style.cyan(head[:1])}{head[1:]}  {style.dim(time)}",
-            *(style.dim(clip(f"  {line}", columns - 1)) for line in recent),
+            *(style.dim(clip(f"  {_settled(line)}", columns - 1)) for line in recent),
         ]
 
 
+def _end(line: str) -> str:
+    """What is left of a line that carriage returns went over; bounded."""
+    return line.rstrip("\r").rpartition("\r")[2][:_LONGEST]
+
+
 def _settled(line: str) -> str:
-    """A line as a terminal shows it in the end: what a carriage return went over is gone; no control characters."""
-    line = line.rstrip("\r").rpartition("\r")[2]
-    return clean(line[:_LONGEST]).expandtabs(8).replace("\n", " ")
+    """A line as a terminal shows it in the end: no control characters. Only what is shown is worth the work."""
+    return clean(line).expandtabs(8).replace("\n", " ")

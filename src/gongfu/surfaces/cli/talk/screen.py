@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ T = TypeVar("T")
 
 LATE = 0.5  # seconds after a dialogue in which an Enter still belongs to it
 FRAME = 0.05  # seconds between two frames of what is alive
+PULSE = 0.1  # further seconds where nothing but the time has changed
 _SETTLE = 0.08  # seconds without a further change of size after which the screen is drawn anew
 _ROOMY = 30  # rows of a screen on which what is alive need not give way to a dialogue
 _KEPT = 400  # finished lines that are drawn again after a change of size
@@ -152,7 +154,7 @@ class Screen:
 
     def _before_render(self, _: Any) -> None:
         columns, rows = self.size
-        now = _now()
+        now = time.time()
         most = max(1, rows // 3 if self._stage is None or rows >= _ROOMY else 2)
         self._alive = tuple(map(harmless, self._shown.living(now, columns, rows)))[-most:]
         self._status = tuple(map(harmless, self._shown.status(now, columns)))
@@ -236,8 +238,7 @@ class Screen:
             yield
         finally:
             self._stage = before
-            with_focus = focus if before is not None else self.editor.window
-            self.app.layout.focus(with_focus)
+            self.app.layout.focus(focus if before is not None else self.editor.window)
             self._left_at = anyio.current_time()
             self._refit()
 
@@ -282,9 +283,10 @@ class Screen:
 
     async def _frames(self) -> None:
         while True:
-            if not (self._dirty or self._resized_at or self._shown.moving()):
+            if not (self._dirty or self._resized_at):  # nothing is drawn, and nobody woken, while nothing happens
                 self._news = anyio.Event()
-                await self._news.wait()  # nothing is drawn, and nobody woken, while nothing happens
+                with anyio.move_on_after(PULSE if self._shown.moving() else None):
+                    await self._news.wait()
             await anyio.sleep(FRAME)
             if self._resized_at:
                 if anyio.current_time() - self._resized_at >= _SETTLE:
@@ -301,10 +303,13 @@ class Screen:
         """Write what is finished, and what is alive below it, in one piece."""
         if not self.app.is_running or self._resized_at or self.app.renderer.waiting_for_cpr:
             return
-        self._dirty = False
+        same, self._dirty = not self._dirty, False
         finished, self._finished = self._finished, []
         if not finished:
-            self.app.invalidate()
+            before = (self._alive, self._status)
+            self._before_render(None)
+            if not same or before != (self._alive, self._status):
+                self.app.invalidate()
             return
         text = "\n".join(finished)
         self._lines.extend(text.split("\n"))
@@ -392,9 +397,3 @@ def _tail(lines: Sequence[str], columns: int, rows: int) -> list[str]:
             break
         shown.append(line)
     return shown[::-1]
-
-
-def _now() -> float:
-    import time
-
-    return time.time()
