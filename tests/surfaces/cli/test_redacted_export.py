@@ -18,7 +18,7 @@ def session(program: Program, serve: Callable[..., Server], task: str) -> Server
     command = f"curl -s -H 'X-Api-Key: {TOKEN}' file:///dev/null; echo password=hunter2; echo test-key-of-mine"
     server = serve(Call("shell", {"command": command}), Say(f"The answer holds {TOKEN}, too."))
     program.env["OPENAI_API_KEY"] = "test-key-of-mine"
-    done = program.run("run", "--permission", "full", task)
+    done = program.call("run", "--permission", "full", task)
     assert done.code == 0, done
     return server
 
@@ -66,7 +66,7 @@ def test_no_layout_tears_apart_what_gives_a_secret_away(program: Program, serve:
         steps.append(Call("write_file", {"path": f"o{number}.txt", "content": f"first\n{text}\nlast\n"}))
         steps.append(Call("shell", {"command": f"cat o{number}.txt"}))
     serve(*steps, Say("\n\n".join(text for _, text in some)))
-    assert program.run("run", "--permission", "full", "Write them.").code == 0
+    assert program.call("run", "--permission", "full", "Write them.").code == 0
     for args in ([], ["--verbose"], ["--json"], ["--compact"]):
         told = program.call("show", "--redact", *args).out
         assert "Write them." in told

@@ -24,7 +24,7 @@ def test_what_may_run_without_asking_runs_confined(program: Program, serve: Serv
     outside = program.home.parent / "outside"
     outside.mkdir()
     server = serve(Call("shell", {"command": f"echo in > inside.txt; echo out > {outside}/file"}), Say("Done."))
-    assert program.run("run", "--yes", "do it").code == 0
+    assert program.call("run", "--yes", "do it").code == 0
     assert (program.folder / "inside.txt").read_text() == "in\n"
     assert list(outside.iterdir()) == []
     assert "it ran in a sandbox: no network" in str(server.requests[-1].body)
