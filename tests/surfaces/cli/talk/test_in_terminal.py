@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 
@@ -23,6 +25,17 @@ LONG = "for i in $(seq 100); do echo tick $i; sleep 0.2; done"
 def _rule(screen: str, columns: int) -> bool:
     """Whether the input stands under one rule as wide as the screen: the screen was drawn for this size."""
     return f"\n{'─' * columns}\n›" in screen and sum(row.startswith("────") for row in screen.split("\n")) == 1
+
+
+def _golden(name: str, screen: str) -> None:
+    """Compare a screen with how it should look; times and figures of tokens differ from run to run."""
+    shown = re.sub(r"done in [\d.]+m?s", "done in 0.0s", screen.rstrip())
+    shown = re.sub(r"  \d+(\.\d)?s$", "", re.sub(r"[\d.]+k (in|out|tokens)", r"1k \1", shown), flags=re.MULTILINE)
+    shown = re.sub(r"\d+% of [\d.]+k", "1% of 100k", shown)
+    path = Path(__file__).parent / "goldens" / f"{name}.txt"
+    if os.environ.get("GOLDENS"):
+        path.write_text(shown + "\n", "utf-8")
+    assert shown == path.read_text("utf-8").rstrip("\n")
 
 
 def test_a_conversation_from_hello_to_bye(program: Program, serve: Serve, window: Open) -> None:
@@ -160,14 +173,45 @@ def test_pasting_and_keys_never_send_more_than_was_meant(serve: Serve, window: O
     assert terminal.end() == 0
 
 
-def test_no_colour_and_a_signal(program: Program, serve: Serve, window: Open) -> None:
-    serve(Say("An **answer** with `code`."))
-    terminal = window(NO_COLOR="1")
+ANSWER = """# What I found
+
+The `total` in **cart.py** adds the wrong way:
+
+| file | line |
+|---|---|
+| cart.py | 3 |
+| 购物车.py | 12 |
+
+1. Fix the sign.
+2. 补一个测试 🙂.
+
+```python
+def total(items):
+    return sum(items)
+```
+"""
+
+
+def test_screens_look_as_they_should_without_colour_and_a_signal_ends_well(
+    program: Program, serve: Serve, window: Open
+) -> None:
+    (program.folder / "cart.py").write_text("def total(items):\n    s = 0\n    return s\n")
+    serve(
+        Call("read_file", {"path": "cart.py"}, text="I look at the file."),
+        Call("edit_file", {"path": "cart.py", "old": "return s", "new": "return sum(items)"}),
+        Call("shell", {"command": "echo nothing there; exit 2"}),
+        Say(ANSWER),
+    )
+    terminal = window("--permission", "auto", rows=50, NO_COLOR="1")
     terminal.ready()
-    terminal.say("hello")
+    terminal.say("fix the total 修正合计")
     terminal.until("done in")
     colours = {code for found in re.findall(r"\x1b\[([\d;]*)m", terminal.painted) for code in found.split(";")}
     assert not {c for c in colours if c and (30 <= int(c) <= 49 or 90 <= int(c) <= 107)}, colours
+    _golden("conversation-80x50", terminal.screen)
+    for columns, rows in ((80, 24), (200, 50), (40, 16)):
+        terminal.resize(columns, rows)
+        _golden(f"conversation-{columns}x{rows}", terminal.until(lambda s, n=columns: _rule(s, n)))
     next(one for one in psutil.process_iter() if _is_ours(one, program)).terminate()
     assert terminal.end() == 0
     assert "gongfu -s" in terminal.screen
