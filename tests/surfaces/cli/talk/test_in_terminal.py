@@ -195,6 +195,8 @@ def total(items):
 def test_screens_look_as_they_should_without_colour_and_a_signal_ends_well(
     program: Program, serve: Serve, window: Open
 ) -> None:
+    program.home.mkdir(exist_ok=True)
+    (program.home / "config.yaml").write_text('sandbox: {kind: "off"}\n')  # the same on every machine
     (program.folder / "cart.py").write_text("def total(items):\n    s = 0\n    return s\n")
     serve(
         Call("read_file", {"path": "cart.py"}, text="I look at the file."),
