@@ -82,7 +82,7 @@ def test_joiners_stay_where_scripts_and_emoji_need_them() -> None:
 
 async def test_who_pauses_while_typing_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gongfu.surfaces.cli.talk.questions.PATIENCE", 0.01)
-    monkeypatch.setattr("gongfu.surfaces.cli.talk.picking_stage.CALM", 0.4)
+    monkeypatch.setattr("gongfu.surfaces.cli.talk.picking_stage.CALM", 2.0)
     async with drawn() as on, anyio.create_task_group() as tasks:
         on.press("sa")
         await on.until("› sa")
