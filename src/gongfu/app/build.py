@@ -16,13 +16,13 @@ from gongfu.config.settings import Limits
 from gongfu.core.errors import UsageError
 from gongfu.core.modes import NO_MODE
 from gongfu.core.words import Language, language_of
+from gongfu.engine.chosen import PERMISSIONS
 from gongfu.engine.limits import LimitSpec
 from gongfu.engine.pending import Answers
 from gongfu.models.protocol import ModelProvider
 from gongfu.permissions.policy import Mode
 from gongfu.workspace.root import Workspace, find_root
 
-MODES = ("ask", "edits", "plan", "auto", "full")
 RULES = ("mandatory-root", "mandatory-all", "optional")
 
 
@@ -63,7 +63,7 @@ def open(
     variables = os.environ if env is None else env
     where = Places(home=Path(home).expanduser().absolute()) if home is not None else places(variables)
     workspace = _workspace(directory, root, add_dirs, where)
-    if permission and permission not in MODES:
+    if permission and permission not in PERMISSIONS:
         raise UsageError("app.bad_permission", wanted=permission)
     if rules and rules not in RULES:
         raise UsageError("rules.bad_policy", wanted=rules)

@@ -90,8 +90,8 @@ def story(entries: Iterable[Entry], pairs: Mapping[str, Pair]) -> Story:
         match entry.event:
             case SessionCreated(forked_from=origin) if origin:
                 origins.append(origin)
-            case PromptQueued(prompt=prompt, message=message, bounds=bounds):
-                prompts[prompt] = bounds.command if bounds is not None and bounds.command else message.text
+            case PromptQueued(prompt=prompt) as queued:
+                prompts[prompt] = queued.typed
             case TurnStarted():
                 turns.append(_turn(entry, entry.event, prompts, turns))
                 fresh = fresh or entry.event.turn in pairs

@@ -71,6 +71,11 @@ class PromptQueued(Event, frozen=True, tag="prompt_queued"):
     schema: dict[str, Any] | None = None
     bounds: Bounds | None = None
 
+    @property
+    def typed(self) -> str:
+        """What the person typed: the words of a command, else the text itself."""
+        return self.bounds.command if self.bounds is not None and self.bounds.command else self.message.text
+
 
 class PromptDropped(Event, frozen=True, tag="prompt_dropped"):
     """A queued prompt was taken back before its turn."""

@@ -63,7 +63,7 @@ class Chosen:
     def set_permission(self, mode: str) -> bool:
         """Let other calls run without asking, from the next one on; whether it is a change.
 
-        A question that waits stays.         UsageError for a word that is none.
+        A question that waits stays. UsageError for a word that is none.
         """
         known: Mode | None = next((one for one in PERMISSIONS if one == mode), None)
         if known is None:

@@ -14,11 +14,11 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.output import DummyOutput, Output
 
 from gongfu.surfaces.cli.cli import Cli
+from gongfu.surfaces.cli.render.painted import bare
 from gongfu.surfaces.cli.style import Style
 from gongfu.surfaces.cli.talk import screen as module
 from gongfu.surfaces.cli.talk.editor import Editor
 from gongfu.surfaces.cli.talk.face import Typed
-from gongfu.surfaces.cli.talk.picking_text import unpainted
 from gongfu.surfaces.cli.talk.screen import Screen, Shown
 
 UP, DOWN, LEFT, RIGHT, HOME, END = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C", "\x1b[H", "\x1b[F"
@@ -97,7 +97,7 @@ class Drawn:
     @property
     def finished(self) -> str:
         """What was written above for good, without colours."""
-        return unpainted(self.paper.raw).replace("\r\n", "\n")
+        return bare(self.paper.raw).replace("\r\n", "\n")
 
     async def until(self, true: str | Callable[[], bool]) -> None:
         """Wait until words are alive on the screen, or something is so."""

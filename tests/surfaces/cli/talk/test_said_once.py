@@ -11,7 +11,7 @@ from gongfu.core import events as ev
 from gongfu.core.errors import UserError
 from gongfu.models.scripted import Call, Say
 from gongfu.surfaces.cli.render.markdown import draw
-from gongfu.surfaces.cli.talk.picking_text import unpainted
+from gongfu.surfaces.cli.render.painted import bare
 from gongfu.surfaces.cli.width import width
 from tests.app.cast import Cast, workplace
 from tests.surfaces.cli.events import DIFF, finished, started
@@ -172,7 +172,7 @@ async def test_what_a_command_waits_for_lives_and_leaves_nothing(tmp_path: Path,
         before = len(face.shown)
         with talk.underway("folding the context", lambda: stopped.append("it")):
             (line,) = talk.living(time.time() + 5, columns, 24)
-            assert width(unpainted(line)) <= columns
+            assert width(bare(line)) <= columns
             assert "folding the" in line
             assert "Esc stops" in line or columns < 40
             assert talk.moving

@@ -6,13 +6,13 @@ import re
 
 from gongfu.surfaces.cli.width import char_width, width
 
-_SGR = r"(\x1b\[[0-9;]*m)"
-_RESET = "\x1b[0m"
+PAINT = r"(\x1b\[[0-9;]*m)"
+RESET = "\x1b[0m"
 
 
 def bare(line: str) -> str:
     """`line` without its paint."""
-    return re.sub(_SGR, "", line) if "\x1b" in line else line
+    return re.sub(PAINT, "", line) if "\x1b" in line else line
 
 
 def cells(line: str) -> int:
@@ -25,15 +25,15 @@ def clipped(line: str, columns: int) -> str:
     if cells(line) <= columns:
         return line
     shown, used, on = list[str](), 0, ""
-    for at, piece in enumerate(re.split(_SGR, line)):
+    for at, piece in enumerate(re.split(PAINT, line)):
         if at % 2:
             shown.append(piece)
-            on = "" if piece == _RESET else piece
+            on = "" if piece == RESET else piece
             continue
         for char in piece:
             wide = char_width(char)
             if used + wide > columns - 1:
-                return "".join(shown) + "…" + (_RESET if on else "")
+                return "".join(shown) + "…" + (RESET if on else "")
             shown.append(char)
             used += wide
     return "".join(shown)
@@ -49,17 +49,17 @@ def folded(line: str, columns: int, indent: str = "") -> list[str]:
     rows, row = list[str](), list[str]()
     used, on, begun = 0, "", False  # cells of the row, its paint, and whether it holds words
     cut: tuple[int, int, str] | None = None  # where it may be broken: index in the row, cells before, paint there
-    for at, piece in enumerate(re.split(_SGR, line)):
+    for at, piece in enumerate(re.split(PAINT, line)):
         if at % 2:
             row.append(piece)
-            on = "" if piece == _RESET else piece
+            on = "" if piece == RESET else piece
             continue
         for char in piece:
             wide = char_width(char)
             if used + wide > columns:
                 index, before, paint = cut or (len(row), used, on)
                 rest = row[index:]
-                rows.append("".join(row[:index]).rstrip(" ") + (_RESET if paint else ""))
+                rows.append("".join(row[:index]).rstrip(" ") + (RESET if paint else ""))
                 row = [paint, indent, *rest] if paint else [indent, *rest]
                 used, cut, begun = used - before + width(indent), None, bool(rest)
             row.append(char)

@@ -30,13 +30,14 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
         if wanted.opening.answers == "ask":
             cli.person = talk.face if talk.face.drawn else somebody(cli)
         guided = False
-        if needs_model(cli, wanted.opening):
+        missing = needs_model(cli, wanted.opening)
+        if missing:
             from gongfu.surfaces.cli.talk.first_run import ask_language  # once on a machine
 
             await ask_language(talk.face, cli, wanted.opening.config)
         while True:
             async with opened(cli, wanted.opening) as app:
-                if not guided and await _guided(cli, talk, app):
+                if missing and not guided and await _guided(cli, talk, app):
                     guided = True  # there is a model now: open it all anew, with it
                     continue
                 await _ask_before(cli, app, wanted)
@@ -57,7 +58,7 @@ async def stay(cli: Cli, talk: Talk, wanted: Wanted) -> None:
 
 async def _guided(cli: Cli, talk: Talk, app: App) -> bool:
     """Lead the person to a model where nothing says which works; whether there is one now."""
-    if app.settings.models.main or app.settings.providers or not needs_model(cli, talk.opening):
+    if app.settings.models.main or app.settings.providers:  # those of the project say which
         return False
     from gongfu.surfaces.cli.talk.first_run import guide  # once on a machine
 

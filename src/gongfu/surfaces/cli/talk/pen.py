@@ -72,9 +72,8 @@ class Line:
 class Pen(Vt100_Output):
     """An output of prompt_toolkit for terminals that understand escape sequences."""
 
-    def __init__(self, stream: TextIO, size: tuple[int, int], *, term: str, color: bool) -> None:
+    def __init__(self, stream: TextIO, size: tuple[int, int], *, term: str) -> None:
         self.columns, self.rows = size
-        self._color = color
         self._held = False
         self._waiting: deque[str] = deque()
         self._news = Condition()
@@ -93,11 +92,6 @@ class Pen(Vt100_Output):
     @property
     def _writing(self) -> bool:
         return self._busy or bool(self._waiting)
-
-    @property
-    def broken(self) -> bool:
-        """Whether the terminal has gone."""
-        return self._broken
 
     @contextmanager
     def together(self) -> Generator[None]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from gongfu.core.base import Base
 from gongfu.surfaces.cli.output import encodable
+from gongfu.surfaces.cli.render.painted import clipped
 from gongfu.surfaces.cli.speech import Speech
 from gongfu.surfaces.cli.style import Style, clean, one_line
 from gongfu.surfaces.cli.talk.picking import Choosing, Row
-from gongfu.surfaces.cli.talk.picking_text import cut, fitted, typed_rows
+from gongfu.surfaces.cli.talk.picking_text import fitted, typed_rows
 from gongfu.surfaces.cli.width import clip, width, wrap
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ class Drawing:
         first, *more = self._state.form.parts[index]
         margin = " " * (len(box) + 2)
         rows = [f"{self._sign(marked=marked)} {self._style.cyan(box)}{first[1:] if first[:1] == ' ' else first}"]
-        return [cut(row, columns - 1) for row in (*rows, *(margin + row[1:] for row in more))]
+        return [clipped(row, columns - 1) for row in (*rows, *(margin + row[1:] for row in more))]
 
     def _option(self, index: int, columns: int, *, marked: bool) -> list[str]:
         state, style = self._state, self._style
@@ -236,10 +237,10 @@ class Drawing:
         label, sign = clean(form.free), self._sign(marked=marked)
         named = self._say("typed", label=label)
         if form.search:
-            return Drawn(lines=[cut(f"{sign} {style.dim(named)}{state.text.strip()}", columns - 1)])
+            return Drawn(lines=[clipped(f"{sign} {style.dim(named)}{state.text.strip()}", columns - 1)])
         if not marked:
             text = self._veiled(state.text)
-            return Drawn(lines=[cut(f"  {style.dim(lead)}{named + text if text else label}", columns - 1)])
+            return Drawn(lines=[clipped(f"  {style.dim(lead)}{named + text if text else label}", columns - 1)])
         used = width(lead + named)
         if used > columns // 2:
             return self._below(lead, label, columns)

@@ -5,15 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gongfu.surfaces.cli.width import char_width, clip, width
-
-_PAINT = r"(\x1b\[[0-9;]*m)"
-_RESET = "\x1b[0m"
-
-
-def unpainted(line: str) -> str:
-    """The line without colours."""
-    return re.sub(_PAINT, "", line) if "\x1b" in line else line
+from gongfu.surfaces.cli.render.painted import PAINT, RESET, bare
+from gongfu.surfaces.cli.width import char_width, width
 
 
 def fitted(lines: Iterable[str], cells: int) -> list[str]:
@@ -21,44 +14,28 @@ def fitted(lines: Iterable[str], cells: int) -> list[str]:
     rows = list[str]()
     for line in lines:
         for row in line.split("\n"):
-            fits = len(row) * 2 <= cells or (len(row) <= cells and row.isascii()) or width(unpainted(row)) <= cells
+            fits = len(row) * 2 <= cells or (len(row) <= cells and row.isascii()) or width(bare(row)) <= cells
             rows += [row] if fits else _broken(row, cells)
     return rows
 
 
 def _broken(line: str, cells: int) -> list[str]:
-    plain = unpainted(line)
+    plain = bare(line)
     margin = min(len(plain) - len(plain.lstrip(" ")), cells // 4)
     rows, row, used, paint = list[str](), "", 0, ""
-    for piece in re.split(_PAINT, line):
+    for piece in re.split(PAINT, line):
         if piece.startswith("\x1b["):
-            paint = "" if piece in (_RESET, "\x1b[m") else paint + piece
+            paint = "" if piece in (RESET, "\x1b[m") else paint + piece
             row += piece
             continue
         for char in piece:
             wide = char_width(char)
             if used + wide > cells:
-                rows.append(row + (_RESET if paint else ""))
+                rows.append(row + (RESET if paint else ""))
                 row, used = " " * margin + paint, margin
             row += char
             used += wide
     return [*rows, row]
-
-
-def cut(line: str, cells: int) -> str:
-    """A painted line of at most `cells`, with an ellipsis where something is missing."""
-    if width(unpainted(line)) <= cells:
-        return line
-    left, shown, painted = cells - 1, "", False
-    for piece in re.split(_PAINT, line):
-        if piece.startswith("\x1b["):
-            shown, painted = shown + piece, True
-            continue
-        if width(piece) > left:
-            shown += clip(piece, left + 1) if width(piece) > left + 1 else clip(piece + "  ", left + 1)
-            break
-        shown, left = shown + piece, left - width(piece)
-    return shown + (_RESET if painted else "")
 
 
 def typed_rows(text: str, at: int, cells: int) -> tuple[list[str], int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from gongfu.app import App, Session
+from gongfu.app import Session
 from gongfu.core import events as ev
 from gongfu.surfaces.cli.cli import Cli
 from gongfu.surfaces.cli.render.lines import Lines
@@ -26,10 +26,9 @@ class Writes(Protocol):
 class PlainView:
     """Follows the events of one session and writes them; it has the methods of `View`."""
 
-    def __init__(self, cli: Cli, app: App, session: Session, face: Writes) -> None:
+    def __init__(self, cli: Cli, session: Session, face: Writes) -> None:
         self._cli = cli
         self._face = face
-        self._app = app
         self._session = session
         self.compact = False
         self.verbose = cli.verbose

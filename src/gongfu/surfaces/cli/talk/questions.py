@@ -10,11 +10,12 @@ from anyio import to_thread
 from gongfu.core.events import QuestionAsked
 from gongfu.surfaces.cli.answers import WORDS, Asked, allowed, asked, decided, named, plan_answers, plan_of
 from gongfu.surfaces.cli.render.lines import Lines
+from gongfu.surfaces.cli.render.painted import bare
 from gongfu.surfaces.cli.style import clean, one_line
 from gongfu.surfaces.cli.talk.face import Option
 from gongfu.surfaces.cli.talk.picking import Chosen, Form
 from gongfu.surfaces.cli.talk.picking_stage import PATIENCE, held
-from gongfu.surfaces.cli.talk.picking_text import fitted, unpainted
+from gongfu.surfaces.cli.talk.picking_text import fitted
 from gongfu.surfaces.cli.width import clip, width, wrap
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _parts(lines: Lines, about: Asked, columns: int) -> tuple[tuple[str, ...], .
     narrower = Lines(style=lines.style, speech=lines.speech, columns=max(24, columns - box))
     parts = list[list[str]]()
     for row in narrower.needs(list(about.needs)):
-        if unpainted(row)[2:].startswith(f"{len(parts) + 1}. "):
+        if bare(row)[2:].startswith(f"{len(parts) + 1}. "):
             parts.append([row])
         elif parts:
             parts[-1].append(row)

@@ -131,7 +131,7 @@ class Screen:
         term = self.cli.env.get("TERM", "")
         if takes_escapes():
             stream = sys.__stdout__ or sys.stdout
-            return Pen(stream, self.cli.size(), term=term, color=self.cli.out_style.color)
+            return Pen(stream, self.cli.size(), term=term)
         return create_output(sys.__stdout__)
 
     def _layout(self, editing: Condition) -> HSplit:
@@ -374,7 +374,6 @@ LOOKS = Looks.from_dict({
     "placeholder": "ansibrightblack",
     "dim": "ansibrightblack",
     "marked": "ansicyan bold",
-    "title": "bold",
 })  # fmt: skip
 
 
@@ -386,13 +385,11 @@ def _when(keys: KeyBindingsBase, condition: Condition) -> KeyBindingsBase:
 
 def _tail(lines: Sequence[str], columns: int, rows: int) -> list[str]:
     """The last lines that fill `rows` when each is wrapped at `columns`."""
-    import re
-
-    from gongfu.surfaces.cli.width import width
+    from gongfu.surfaces.cli.render.painted import cells  # only after a change of size
 
     left, shown = rows, list[str]()
     for line in reversed(lines):
-        left -= max(1, -(-width(re.sub(r"\x1b\[[0-9;]*m", "", line)) // max(1, columns)))
+        left -= max(1, -(-cells(line) // max(1, columns)))
         if left < 0:
             break
         shown.append(line)

@@ -266,7 +266,7 @@ class Talk:
             return View(self.cli, self.app, session)
         from gongfu.surfaces.cli.talk.plain_view import PlainView
 
-        return PlainView(self.cli, self.app, session, cast("Writes", self.face))
+        return PlainView(self.cli, session, cast("Writes", self.face))
 
     def _unfollow(self) -> None:
         if self._pump is not None:

@@ -79,7 +79,7 @@ async def queue(talk: Talk, args: str) -> None:
                 raise UsageError("talk_do.queue_no_number", given=one_line(number, 20) or "-", last=len(waiting))
             one = waiting[int(number) - 1]
             await session.cancel(one.prompt)
-            talk.note(say("talk_do.queue_dropped", text=one_line(_text(one), 60)))
+            talk.note(say("talk_do.queue_dropped", text=one_line(one.typed, 60)))
         case _:
             raise UsageError("talk_do.unknown_word", given=one_line(args, 40), known="drop N, clear")
     talk.face.wake()
@@ -90,7 +90,7 @@ def complete_queue(talk: Talk, args: str) -> Sequence[Option]:
     verb, blank, _ = args.partition(" ")
     if verb == "drop" and blank:
         return tuple(
-            Option(value=f"drop {at}", label=f"drop {at}", detail=one_line(_text(one), 60))
+            Option(value=f"drop {at}", label=f"drop {at}", detail=one_line(one.typed, 60))
             for at, one in enumerate(talk.session.queue, 1)
         )
     return tuple(Option(value=one, label=one, detail=talk.cli.say(f"talk_do.queue_{one}")) for one in _VERBS)
@@ -101,13 +101,8 @@ def _list(talk: Talk, waiting: Sequence[PromptQueued]) -> None:
         talk.note(talk.cli.say("talk_do.queue_empty"))
         return
     columns, style = talk.face.size[0] - 1, talk.cli.out_style
-    rows = [clip(f"{at}. {one_line(_text(one))}", columns) for at, one in enumerate(waiting, 1)]
+    rows = [clip(f"{at}. {one_line(one.typed)}", columns) for at, one in enumerate(waiting, 1)]
     talk.face.show("\n".join(["", *rows, style.dim(talk.cli.say("talk_do.queue_how"))]))
-
-
-def _text(one: PromptQueued) -> str:
-    """What the person typed."""
-    return one.bounds.command if one.bounds is not None and one.bounds.command else one.message.text
 
 
 async def take_back(talk: Talk) -> str | None:
@@ -117,7 +112,7 @@ async def take_back(talk: Talk) -> str | None:
     waiting = talk.session.queue
     if not waiting or any(isinstance(part, ImagePart) for part in waiting[-1].message.parts):
         return None
-    text = clean(_text(waiting[-1]))
+    text = clean(waiting[-1].typed)
     await talk.session.cancel(waiting[-1].prompt)
     talk.face.wake()
     return text
