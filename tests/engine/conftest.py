@@ -163,7 +163,7 @@ class Desk:
         async with anyio.create_task_group() as tasks:
             session = Session(id, kit)
             if self.journal.last(id):
-                session.load()
+                await session.load()
             try:
                 yield session
             finally:

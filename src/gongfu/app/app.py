@@ -204,7 +204,7 @@ class App(Undoable, Extended, Listed):
 
     async def _loaded(self, session: Session) -> Session:
         try:
-            await session.load_beside()
+            await session.load()
         except BaseException:
             self._forget(session.id)
             raise

@@ -355,13 +355,11 @@ class Session(Chosen):
         for call, result in zip(calls, closing(calls, status, text), strict=True):
             self.stream.emit(ToolFinished(call=call.id, name=call.name, result=result))
 
-    def load(self) -> None:
-        """Read the session from the journal, and close what a kill left open."""
-        for _ in loading(self):
-            pass
+    async def load(self) -> None:
+        """Read the session from the journal while others get their turn, and close what a kill left open.
 
-    async def load_beside(self) -> None:
-        """The same while others get their turn; the session must not be used before."""
+        It must not be used before.
+        """
         for _ in loading(self):
             await checkpoint()
 
